@@ -1,0 +1,5 @@
+"""`python -m faithbot`."""
+
+from faithbot.cli import main
+
+main()

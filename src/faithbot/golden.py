@@ -1,0 +1,140 @@
+"""Golden sets: the questions, with reference answers and relevant documents where known."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from faithbot.errors import UsageError
+from faithbot.repository import Snapshot, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Role of a field: the names that people give it, first match wins.
+FIELD_NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id",),
+    "text": ("question",),
+    "reference": ("ground_truth", "reference", "truth", "answer"),
+    "relevant_ids": ("relevant_ids",),
+    "tags": ("tags",),
+    "answerable": ("answerable",),
+}
+
+
+class Question(BaseModel):
+    """One golden question."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    text: str
+    reference: str | None = None
+    relevant_ids: tuple[str, ...] = ()
+    """Documents that answer it, by path or file name."""
+    tags: tuple[str, ...] = ()
+    answerable: bool | None = None
+    """False: the right answer is that the sources do not say. None: not known."""
+
+
+def load_golden_set(snapshot: Snapshot, path: str) -> tuple[Question, ...]:
+    """Read a golden set; every error names the file and the line or item."""
+    name = f"{path} ({snapshot.label})"
+    questions: dict[str, Question] = {}
+    places: dict[str, str] = {}
+    for place, row in _rows(read_text(snapshot, path), name):
+        question = _question(row, f"{name}, {place}")
+        if question.id in questions:
+            what = "id" if row.get("id") is not None else "question"
+            raise UsageError(f"{name}, {place}: this {what} stands in {places[question.id]} already: give it its own id.")
+        questions[question.id] = question
+        places[question.id] = place
+    if not questions:
+        raise UsageError(f"{name} holds no question: add lines such as {{\"question\": \"How long is the warranty?\"}}.")
+    return tuple(questions.values())
+
+
+def select(questions: tuple[Question, ...], only: tuple[str, ...], limit: int | None) -> tuple[Question, ...]:
+    """The questions asked for with `--only` and `--limit`."""
+    known = {question.id for question in questions}
+    if unknown := [wanted for wanted in only if wanted not in known]:
+        raise UsageError(f"--only {unknown[0]}: no question has this id; there are {', '.join(sorted(known)[:10])}.")
+    chosen = tuple(question for question in questions if not only or question.id in only)
+    return chosen[:limit]
+
+
+def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Places and rows of a JSON list or of JSON lines; which of the two it is shows in the first character."""
+    if text.lstrip().startswith("["):
+        try:
+            items = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{name}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}.") from None
+        numbered = ((f"item {number}", item) for number, item in enumerate(items, start=1))
+    else:
+        numbered = (
+            (f"line {number}", _parse_line(line, f"{name}, line {number}"))
+            for number, line in enumerate(text.split("\n"), start=1)
+            if line.strip()
+        )
+    for place, row in numbered:
+        if not isinstance(row, dict):
+            raise UsageError(f"{name}, {place}: expected an object with a `question`, found {json.dumps(row)[:60]}.")
+        yield place, row
+
+
+def _parse_line(line: str, place: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{place}, column {error.colno}: not valid JSON: {error.msg}.") from None
+
+
+def _question(row: dict[str, Any], place: str) -> Question:
+    fields = {role: _first(row, names) for role, names in FIELD_NAMES.items()}
+    text = fields["text"]
+    if not isinstance(text, str) or not text.strip():
+        known = ", ".join(row) or "nothing"
+        raise UsageError(f"{place}: `question` must be a text that is not empty (this row has {known}).")
+    identifier = fields["id"]
+    if identifier is not None and not isinstance(identifier, str | int):
+        raise UsageError(f"{place}: `id` must be a text or a number.")
+    answerable = fields["answerable"]
+    if answerable is not None and not isinstance(answerable, bool):
+        raise UsageError(f"{place}: `answerable` must be true or false.")
+    return Question(
+        id=question_key(text) if identifier is None else str(identifier),
+        text=text.strip(),
+        reference=_optional_text(fields["reference"], "reference", place),
+        relevant_ids=_texts(fields["relevant_ids"], "relevant_ids", place),
+        tags=_texts(fields["tags"], "tags", place),
+        answerable=answerable,
+    )
+
+
+def _first(row: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def question_key(text: str) -> str:
+    """Id of a question that has none: the same words give the same id wherever the question stands in the file."""
+    normalised = " ".join(text.casefold().split())
+    return "q-" + hashlib.sha256(normalised.encode()).hexdigest()[:8]
+
+
+def _optional_text(value: Any, role: str, place: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{place}: the {role} must be a text, found {json.dumps(value)[:60]}.")
+
+
+def _texts(value: Any, name: str, place: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(item, str | int) for item in values):
+        raise UsageError(f"{place}: `{name}` must be a list of texts, found {json.dumps(value)[:60]}.")
+    return tuple(str(item) for item in values)

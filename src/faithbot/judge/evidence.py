@@ -1,0 +1,142 @@
+"""Judge without a model: each sentence of an answer is weighed by the lexical evidence for it in the contexts.
+
+The probability is a logistic regression over ``evidence_features``; its weights are fitted on human-labelled claims by
+``scripts/fit_evidence_judge.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.evidence_features import (
+    FEATURE_NAMES,
+    ClaimWords,
+    ContextIndex,
+    Match,
+    missing_quantities,
+    opposite,
+    polarity_differs,
+)
+from faithbot.judge.protocol import Claim, Evidence, JudgeFingerprint, Judgement, Support
+from faithbot.judge.sentences import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+CODE_VERSION = 1
+"""Counted up with every change of the code that changes a probability or a claim."""
+_ALIGNED = 0.6
+_WEIGHTS = resources.files("faithbot.judge") / "evidence_weights.json"
+
+
+@dataclass(frozen=True)
+class EvidenceWeights:
+    """A fitted logistic regression over standardised features."""
+
+    mean: npt.NDArray[np.float64]
+    scale: npt.NDArray[np.float64]
+    coefficients: npt.NDArray[np.float64]
+    intercept: float
+    threshold: float
+    """P(supported) from which on a claim counts as supported."""
+    digest: str
+
+    @classmethod
+    def load(cls, text: str) -> EvidenceWeights:
+        """Read fitted weights; features without a coefficient weigh nothing."""
+        fitted = json.loads(text)
+        by_name = fitted["features"]
+
+        def column(part: str, default: float) -> npt.NDArray[np.float64]:
+            return np.array([by_name.get(name, {}).get(part, default) for name in FEATURE_NAMES])
+
+        return cls(
+            column("mean", 0.0),
+            column("scale", 1.0),
+            column("coefficient", 0.0),
+            fitted["intercept"],
+            fitted["threshold"],
+            hashlib.sha256(text.encode()).hexdigest()[:12],
+        )
+
+    def probability(self, match: Match) -> float:
+        """P(supported) of a claim laid beside its evidence."""
+        standardised = (match.features() - self.mean) / self.scale
+        return 1.0 / (1.0 + math.exp(-float(self.coefficients @ standardised) - self.intercept))
+
+
+@cache
+def packaged_weights() -> EvidenceWeights:
+    """The weights that come with the package."""
+    return EvidenceWeights.load(_WEIGHTS.read_text(encoding="utf-8"))
+
+
+class EvidenceJudge:
+    """Judges by words, order, numbers, names and polarity; no model call, about a millisecond a claim."""
+
+    def __init__(self, weights: EvidenceWeights | None = None) -> None:
+        self._weights = weights or packaged_weights()
+
+    async def fingerprint(self) -> JudgeFingerprint:
+        """Code version and digest of the fitted weights."""
+        return JudgeFingerprint(method="evidence", version=f"{CODE_VERSION}-{self._weights.digest}")
+
+    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:  # noqa: ARG002
+        """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""
+        if not answer.strip():
+            return Judgement(unscored="the answer is empty")
+        if is_abstention(answer):
+            return Judgement(abstained=True)
+        sentences = statements(without_abstention(answer))
+        if not sentences:
+            return Judgement(unscored="the answer states no fact")
+        index = ContextIndex(contexts)
+        claims = tuple(self._judge_claim(sentence, index, contexts) for sentence in sentences)
+        supported = sum(claim.support == "supported" for claim in claims)
+        return Judgement(claims=claims, faithfulness=supported / len(claims))
+
+    def _judge_claim(self, claim: str, index: ContextIndex, contexts: Sequence[str]) -> Claim:
+        match = index.match(ClaimWords.of(claim))
+        if match is None:
+            return Claim(text=claim, support="not_found", probability=0.0)
+        probability = self._weights.probability(match)
+        support = self._support(match, probability)
+        return Claim(text=claim, support=support, probability=probability, evidence=_evidence(match, contexts))
+
+    def _support(self, match: Match, probability: float) -> Support:
+        if probability >= self._weights.threshold:
+            return "supported"
+        return "contradicted" if _conflicts(match) else "not_found"
+
+
+def nearest_passage(claim: str, contexts: Sequence[str]) -> tuple[Evidence, float] | None:
+    """The passage nearest to a claim and the weighted share of the claim's content words in it, 0 to 1.
+
+    A passage is a sentence or two neighbouring ones of a context. None where no content word of the claim stands in
+    any context.
+    """
+    match = ContextIndex(contexts).match(ClaimWords.of(claim))
+    return None if match is None else (_evidence(match, contexts), match.nearest.coverage)
+
+
+def _evidence(match: Match, contexts: Sequence[str]) -> Evidence:
+    span, context = match.nearest.span, match.nearest.context
+    return Evidence(context=context, start=span.start, end=span.end, quote=contexts[context][span.start : span.end])
+
+
+def _conflicts(match: Match) -> bool:
+    """Whether the nearest passage says otherwise: it aligns but for a number, the polarity or an opposite."""
+    if match.nearest.coverage < _ALIGNED:
+        return False
+    return missing_quantities(match).conflict or polarity_differs(match) or opposite(match) is not None

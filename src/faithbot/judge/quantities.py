@@ -1,0 +1,191 @@
+"""Numbers of a text by value: 1,000 = 1000 = "one thousand", 30 % = 0.3, 2 h = 120 minutes."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from faithbot.judge.lexicon import EXCLUSIVE, NUMBER_SCALES, NUMBER_WORDS, STOP_WORDS, UNITS
+from faithbot.judge.words import fold, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_PIECE = re.compile(
+    r"(?<!\d)\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*|%|°\s?[CFcf]\b|[$€£¥]"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+_ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_MONTHS = ("january", *sorted(EXCLUSIVE["january"]))
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+)
+_MONTH_NUMBER = {name: number for names in _MONTH_NAMES for number, name in enumerate(names.split(), start=1)}
+_CURRENCIES = "$€£¥"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a text. ``3.500`` may be read in two ways, so it has two values."""
+
+    values: tuple[float, ...]
+    """As written, number words and scales resolved."""
+    dimension: str | None = None
+    """time, length, ratio, dollars, day of a month, ...; None where no unit stands beside it."""
+    factor: float = 1.0
+    """To the dimension's base unit."""
+    noun: str | None = None
+    """Stem of the word after it, where that is no unit: "20 guests"."""
+
+    def equals(self, other: Quantity) -> bool:
+        """The same value: in the base unit where the dimensions agree, as written where one has none."""
+        if self.dimension == other.dimension:
+            return _any_close(self._base_values(), other._base_values())
+        if self.dimension is None or other.dimension is None:
+            return _any_close(self.values, other.values) or (
+                "ratio" in (self.dimension, other.dimension) and _any_close(self._base_values(), other._base_values())
+            )
+        return False
+
+    def conflicts(self, other: Quantity) -> bool:
+        """Another value for what looks like the same thing: same unit, both years, or the same noun."""
+        if self.equals(other):
+            return False
+        if self.dimension or other.dimension:
+            return self.dimension == other.dimension
+        if self.is_year or other.is_year:
+            return self.is_year and other.is_year
+        return self.noun is not None and self.noun == other.noun
+
+    @property
+    def is_year(self) -> bool:
+        """Looks like a calendar year."""
+        return self.dimension is None and len(self.values) == 1 and 1000 <= self.values[0] <= 2100 and self.noun is None
+
+    def _base_values(self) -> tuple[float, ...]:
+        return tuple(value * self.factor for value in self.values)
+
+
+def _any_close(left: Iterable[float], right: Sequence[float]) -> bool:
+    return any(math.isclose(a, b, rel_tol=1e-9) for a in left for b in right)
+
+
+def quantities(text: str) -> list[Quantity]:
+    """All numbers of a text, in order, with the units beside them."""
+    text = _ISO_DATE.sub(_spell_date, text)
+    pieces = _PIECE.findall(text)
+    found: list[Quantity] = []
+    position = 0
+    while position < len(pieces):
+        quantity, length = _read(pieces, position)
+        if quantity is not None:
+            found.append(quantity)
+        position += length
+    return found
+
+
+def is_derived(quantity: Quantity, sources: Sequence[Quantity]) -> bool:
+    """Whether the quantity is the sum or the difference of two source quantities of its dimension."""
+    same = [source for source in sources if source.dimension == quantity.dimension][:12]
+    targets = quantity._base_values()  # noqa: SLF001 - same module
+    for a, b in combinations(same, 2):
+        left, right = a._base_values()[0], b._base_values()[0]  # noqa: SLF001 - same module
+        if _any_close(targets, (left + right, abs(left - right))):
+            return True
+    return False
+
+
+def _spell_date(match: re.Match[str]) -> str:
+    year, month, day = match.groups()
+    if not 1 <= int(month) <= 12:
+        return match.group()
+    return f"{_MONTH_NAMES[0].split()[int(month) - 1]} {int(day)}, {year}"
+
+
+def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
+    """The quantity that starts at a piece and how many pieces it takes; (None, 1) where none starts there."""
+    values, length = _read_value(pieces, position)
+    if not values:
+        return None, 1
+    after = fold(pieces[position + length]) if position + length < len(pieces) else ""
+    before = pieces[position - 1] if position else ""
+    if before in _CURRENCIES and before:
+        dimension, factor = UNITS[before]
+        return Quantity(values, dimension, factor), length
+    if after in ("st", "nd", "rd", "th"):
+        length += 1
+        after = fold(pieces[position + length]) if position + length < len(pieces) else ""
+        month = _month_beside(before, after, values)
+        return Quantity(values, month or "ordinal"), length
+    # Units of unspaced scripts come one character a piece: 小时 before 小.
+    for size in (2, 1):
+        unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in pieces[position + length : position + length + size]))
+        if unit is not None:
+            return Quantity(values, unit[0], unit[1]), length + size
+    if length == 1 and values == (1.0,) and not pieces[position].isdigit():
+        return None, length  # "one" without a unit is mostly a pronoun
+    month = _month_beside(before, after, values)
+    if month is not None:
+        return Quantity(values, month), length
+    noun = stem(after) if after and after not in STOP_WORDS and after.isalpha() and after not in _MONTH_NUMBER else None
+    return Quantity(values, noun=noun), length
+
+
+def _month_beside(before: str, after: str, values: tuple[float, ...]) -> str | None:
+    month = _MONTH_NUMBER.get(fold(before)) or _MONTH_NUMBER.get(after)
+    return f"day of month {month}" if month and 1 <= values[0] <= 31 else None
+
+
+def _read_value(pieces: list[str], position: int) -> tuple[tuple[float, ...], int]:
+    """Values of the number at a piece, scales included, and how many pieces it takes."""
+    piece = pieces[position]
+    if piece[0].isdigit():
+        values, length = _digit_values(piece), 1
+    else:
+        spelled, length = _spelled_value(pieces, position)
+        values = () if spelled is None else (spelled,)
+    while values and position + length < len(pieces):
+        scale = NUMBER_SCALES.get(fold(pieces[position + length]))
+        if scale is None:
+            break
+        values = tuple(value * scale for value in values)
+        length += 1
+    return values, length
+
+
+def _spelled_value(pieces: list[str], position: int) -> tuple[float | None, int]:
+    value = NUMBER_WORDS.get(fold(pieces[position]))
+    if value is None:
+        return None, 1
+    following = NUMBER_WORDS.get(fold(pieces[position + 1])) if position + 1 < len(pieces) else None
+    if value >= 20 and value % 10 == 0 and following is not None and 1 <= following <= 9:
+        return float(value + following), 2
+    return float(value), 1
+
+
+def _digit_values(digits: str) -> tuple[float, ...]:
+    """Readings of digits with separators: ``1,234.5``, ``1.234,5``, ``1'000``, ``3.500`` (3.5 or 3500)."""
+    plain = re.sub(r"['’\u00a0\u202f ]", "", digits)
+    separators = [character for character in plain if character in ".,"]
+    if not separators:
+        return (float(plain),)
+    if len(set(separators)) == 2:
+        decimal = separators[-1]
+        thousands = "," if decimal == "." else "."
+        head, _, tail = plain.replace(thousands, "").rpartition(decimal)
+        return (float(f"{head.replace(decimal, '')}.{tail}"),)
+    grouped = all(len(group) == 3 for group in re.split("[.,]", plain)[1:])
+    whole = float(re.sub("[.,]", "", plain))
+    if len(separators) > 1:
+        return (whole,)
+    decimal_value = float(plain.replace(",", "."))
+    if not grouped:
+        return (decimal_value,)
+    return (whole,) if separators[0] == "," else (decimal_value, whole)

@@ -1,0 +1,157 @@
+"""How sure is the verdict? Noise, coverage and judge in plain sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from faithbot.report import wording
+from faithbot.report.escape import cut, one_line
+from faithbot.report.wording import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faithbot.results import AnswerRecord, MetricComparison, Results, Side, SideName
+
+_SIDES: dict[SideName, str] = {"base": "base", "head": "this PR"}
+_MOST_REASONS = 3
+_MOST_PLACES = 4
+_REASON_LIMIT = 200
+
+
+def certainty(results: Results) -> list[str]:
+    """Paragraphs of plain text: what was measured, what was scored, who judged, what it cost."""
+    gated = next(((name, metric) for name, metric in results.metrics.items() if metric.gated), None)
+    paragraphs = [_noise(*gated, results.runs) if gated else [], _coverage(results), _judge(results), _usage(results)]
+    return [" ".join(sentences) for sentences in paragraphs if sentences]
+
+
+def _noise(name: str, metric: MetricComparison, runs: int) -> list[str]:
+    return [
+        *_run_differences(name, metric, runs),
+        *_unchanged_questions(metric),
+        *_p_value(metric),
+        *_smallest_detectable(metric),
+        *_other_questions(metric),
+    ]
+
+
+def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator[str]:
+    if runs == 1:
+        yield "With one run a side the noise from run to run was not measured."
+        return
+    spreads = []
+    for side, means in sorted(metric.run_means.items()):
+        known = [mean for mean in means if mean is not None]
+        if len(known) > 1:
+            spreads.append(f"{wording.number(max(known) - min(known))} ({_SIDES[side]})")
+    if spreads:
+        yield f"{_runs_of_a_side(runs)} differed in {wording.label(name)} by {' and '.join(spreads)}."
+
+
+def _runs_of_a_side(runs: int) -> str:
+    return "Two runs of the same side" if runs == 2 else f"The {runs} runs of the same side"
+
+
+def _unchanged_questions(metric: MetricComparison) -> Iterator[str]:
+    if wording.is_unchanged(metric):
+        yield "Every question went to the model unchanged, so there is no difference and no noise."
+    elif metric.n_unchanged:
+        yield (
+            f"{metric.n_unchanged} of {count(metric.n_questions, 'question')} went to the model unchanged: "
+            "no difference there, and no noise."
+        )
+
+
+def _p_value(metric: MetricComparison) -> Iterator[str]:
+    if metric.p_value is not None and not wording.is_unchanged(metric):
+        yield "p is how often noise alone would look at least this bad."
+
+
+def _smallest_detectable(metric: MetricComparison) -> Iterator[str]:
+    if metric.smallest_detectable and not wording.is_unchanged(metric):
+        worse = "drop" if metric.better == "higher" else "rise"
+        would = "would be" if metric.delta is None else "would have been"
+        yield f"A {worse} of {wording.number(metric.smallest_detectable)} {would} seen in 8 of 10 cases."
+
+
+def _other_questions(metric: MetricComparison) -> Iterator[str]:
+    if metric.interval and not wording.is_unchanged(metric):
+        low, high = (wording.signed(bound) for bound in metric.interval)
+        yield f"On other questions of this kind the change is likely between {low} and {high}."
+
+
+def _coverage(results: Results) -> list[str]:
+    """Every answer is scored, an abstention, or missing with its reason."""
+    records = [(side, record) for side in results.sides.values() for record in side.answers]
+    missing: dict[str, list[str]] = defaultdict(list)
+    abstained = 0
+    for side, record in records:
+        if (reason := _why_missing(record)) is not None:
+            missing[reason].append(f"{record.question_id} ({_SIDES[side.name]})")
+        elif record.judgement is not None:
+            abstained += record.judgement.abstained
+    n_missing = sum(map(len, missing.values()))
+    scored = len(records) - n_missing - abstained
+    share = "All" if scored == len(records) else f"{scored} of"
+    sentences = [f"{share} {count(len(records), 'answer')} were scored."]
+    if abstained:
+        sentences.append(f"{abstained} said that there is no answer in the sources: neither faithful nor unfaithful.")
+    return [*sentences, *_missing_answers(missing, n_missing), *_unjudged_claims(records)]
+
+
+def _why_missing(record: AnswerRecord) -> str | None:
+    if record.failure is not None:
+        return record.failure
+    if record.judgement is None:
+        return "no judgement was recorded"
+    return record.judgement.unscored
+
+
+def _missing_answers(missing: dict[str, list[str]], n_missing: int) -> Iterator[str]:
+    if not missing:
+        return
+    reasons = [_reason(reason, places) for reason, places in list(missing.items())[:_MOST_REASONS]]
+    if len(missing) > _MOST_REASONS:
+        reasons.append(count(len(missing) - _MOST_REASONS, "more reason"))
+    yield f"{n_missing} could not be scored: {'; '.join(reasons)}."
+
+
+def _reason(reason: str, places: list[str]) -> str:
+    """``the judge timed out: tent (base), stove (this PR), 2 more``; a question's runs count once."""
+    distinct = list(dict.fromkeys(places))
+    more = [f"{len(distinct) - _MOST_PLACES} more"] if len(distinct) > _MOST_PLACES else []
+    return f"{cut(one_line(reason), _REASON_LIMIT).rstrip('.')}: {', '.join(distinct[:_MOST_PLACES] + more)}"
+
+
+def _unjudged_claims(records: list[tuple[Side, AnswerRecord]]) -> Iterator[str]:
+    claims = [claim for _, record in records if record.judgement for claim in record.judgement.claims]
+    unscored = sum(claim.unscored is not None for claim in claims)
+    if unscored:
+        yield f"{unscored} of {count(len(claims), 'claim')} could not be judged and do not count."
+
+
+def _judge(results: Results) -> list[str]:
+    fingerprint = results.fingerprint
+    model = f" with {fingerprint.model}" if fingerprint.model else ", no model"
+    return [
+        f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
+        "How often it agrees with people on your answers has not been measured.",
+    ]
+
+
+def _usage(results: Results) -> list[str]:
+    usage = results.usage
+    cached = f", {usage.cached_calls} more from the cache" if usage.cached_calls else ""
+    busy = "" if usage.busy_share is None else f"; a model was at work {usage.busy_share:.0%} of that time"
+    models = dict.fromkeys(f"{side.model} ({_short(side.model_digest)})" for side in results.sides.values())
+    return [
+        f"Answers by {' and '.join(models)}.",
+        f"{count(usage.answers, 'answer')}, {count(usage.model_calls, 'model call')}{cached}, "
+        f"{wording.duration(usage.seconds)}{busy}.",
+    ]
+
+
+def _short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:6]

@@ -1,0 +1,140 @@
+"""The Markdown comment on a pull request: a pure function of the recorded results."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import jinja2
+from tabulate import tabulate
+
+from faithbot.report import changes, claims, wording
+from faithbot.report.certainty import certainty
+from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
+from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
+
+if TYPE_CHECKING:
+    from faithbot.results import Results
+
+MARKER = "<!-- faithbot -->"
+"""First line of every comment, by which the next run finds it."""
+MAX_CHARACTERS = 65_000
+"""GitHub refuses a comment above 65,536."""
+MARKS = {"pass": "✅", "regression": "❌", "inconclusive": "⚪", "first": "⚪"}
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How much a comment shows."""
+
+    claims: int
+    """Claims in the open."""
+    folded: int
+    """Further claims, and claims that are no longer unsupported, in a fold."""
+    text: int
+    """Characters of a claim, a question, a passage or a warning."""
+    changes: int
+    """Settings and files that differ."""
+    diff_lines: int
+    """Lines of each file's diff; 0: no diffs."""
+    details: bool
+    warnings: int
+
+
+_FORMS = (
+    _Form(claims=5, folded=50, text=400, changes=20, diff_lines=120, details=True, warnings=12),
+    _Form(claims=5, folded=20, text=300, changes=8, diff_lines=20, details=True, warnings=8),
+    _Form(claims=5, folded=10, text=200, changes=8, diff_lines=0, details=True, warnings=4),
+    _Form(claims=3, folded=0, text=120, changes=0, diff_lines=0, details=False, warnings=2),
+)
+"""From the whole to the shortest; the first that fits is posted."""
+
+
+def render_comment(results: Results) -> str:
+    """The comment, at most `MAX_CHARACTERS` long: diffs go first, then long lists, then all but the verdict."""
+    for form in _FORMS:
+        comment = _render(results, form)
+        if len(comment) <= MAX_CHARACTERS:
+            return comment
+    return f"{MARKER}\n### {_title(results)}\n\nThe rest is too long for a comment: `results.json` holds it.\n"
+
+
+def _render(results: Results, form: _Form) -> str:
+    return (
+        _environment()
+        .get_template("comment.md.j2")
+        .render(
+            marker=MARKER,
+            form=form,
+            is_whole=form is _FORMS[0],
+            grading_notice=changes.grading_notice(results),
+            title=_title(results),
+            results=results,
+            has_base="base" in results.sides,
+            table=_metrics_table(results),
+            newly_unsupported=claims.newly_unsupported(results),
+            no_longer_unsupported=claims.no_longer_unsupported(results),
+            changes=changes.under_test(results),
+            certainty=certainty(results),
+        )
+    )
+
+
+def _title(results: Results) -> str:
+    return f"{MARKS[results.verdict]} {escape_text(wording.headline(results), 300)}"
+
+
+def _metrics_table(results: Results) -> str:
+    """Gated metrics in bold; no column that is empty throughout."""
+    rows = metric_rows(results)
+    columns = filled_columns([row for row, _ in rows])
+    cells = []
+    for row, gated in rows:
+        escaped = row._replace(metric=escape_text(row.metric, 60))
+        if gated:
+            escaped = escaped._replace(metric=f"**{escaped.metric}**", change=_bold(row.change))
+        cells.append([escaped[column] for column in columns])
+    return tabulate(
+        cells,
+        headers=[HEADERS[column] for column in columns],
+        tablefmt="pipe",
+        disable_numparse=True,
+        colalign=[ALIGNMENT[column] for column in columns] if cells else None,
+    )
+
+
+def _bold(text: str) -> str:
+    return f"**{text}**" if text else ""
+
+
+def _commit(commit: str | None) -> str:
+    """A short commit id, bare so that GitHub links it; nothing that only claims to be one."""
+    return commit[:7] if commit and re.fullmatch(r"[0-9a-f]{7,64}", commit) else ""
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Escapes nothing by itself: HTML's escaping is not Markdown's, so each value names its filter."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("faithbot.report", "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "text": escape_text,
+        "emphasised": escape_emphasised,
+        "code": escape_code,
+        "fence": fence,
+        "commit": _commit,
+        "count": wording.count,
+        "duration": wording.duration,
+        "number": wording.number,
+        "summary": changes.summary,
+        "values": changes.setting_values,
+    }
+    return environment

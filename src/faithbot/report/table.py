@@ -1,0 +1,56 @@
+"""The table of metrics, shared by the comment and the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from faithbot.report import wording
+
+if TYPE_CHECKING:
+    from faithbot.results import MetricComparison, Results
+
+MAX_ROWS = 12
+
+
+class Row(NamedTuple):
+    """One metric as plain text; an empty cell is a number that there is none of."""
+
+    metric: str
+    base: str
+    head: str
+    change: str
+    noise: str
+    visible_from: str
+    meaning: str
+
+
+HEADERS = Row("", "base", "this PR", "change", "noise", "visible from", "")
+ALIGNMENT = Row("left", "right", "right", "right", "right", "right", "left")
+
+
+def metric_rows(results: Results) -> list[tuple[Row, bool]]:
+    """A row for each metric and whether it is gated: gated metrics first, at most `MAX_ROWS`."""
+    metrics = sorted(results.metrics.items(), key=lambda item: not item[1].gated)
+    return [(_row(name, metric), metric.gated) for name, metric in metrics[:MAX_ROWS]]
+
+
+def filled_columns(rows: list[Row]) -> list[int]:
+    """Indices of the columns that hold something in at least one row."""
+    return [column for column in range(len(HEADERS)) if any(row[column] for row in rows)]
+
+
+def _row(name: str, metric: MetricComparison) -> Row:
+    decimals = wording.table_decimals_for(metric)
+
+    def shown(value: float | None, prefix: str = "") -> str:
+        return "" if value is None else prefix + wording.number(value, decimals)
+
+    return Row(
+        metric=wording.label(name),
+        base=shown(metric.base),
+        head=shown(metric.head),
+        change="" if metric.delta is None else wording.signed(metric.delta, decimals),
+        noise=shown(metric.noise_band, "±"),
+        visible_from=shown(metric.smallest_detectable),
+        meaning=wording.meaning(metric),
+    )

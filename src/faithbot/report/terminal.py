@@ -1,0 +1,67 @@
+"""A few lines of plain text for a terminal or a log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tabulate import tabulate
+
+from faithbot.report import changes, claims, wording
+from faithbot.report.escape import plain
+from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from faithbot.report.claims import ChangedClaim
+    from faithbot.results import Results
+
+_MOST_CLAIMS = 3
+_TEXT_LIMIT = 160
+
+
+def render_summary(results: Results) -> str:
+    """Verdict, metrics and the first newly unsupported claims; no markup, no control characters."""
+    blocks = [_verdict(results), _metrics(results), *_notes(results), *_claims(results)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _verdict(results: Results) -> str:
+    notice = changes.grading_notice(results)
+    verdict = f"{results.verdict.upper()}: {wording.headline(results)}"
+    return "\n".join(plain(line) for line in (notice, verdict) if line)
+
+
+def _metrics(results: Results) -> str:
+    rows = [row._replace(metric=plain(row.metric, 60)) for row, _ in metric_rows(results)]
+    columns = filled_columns(rows)
+    return tabulate(
+        [[row[column] for column in columns] for row in rows],
+        headers=[HEADERS[column] for column in columns],
+        tablefmt="simple",
+        disable_numparse=True,
+        colalign=[ALIGNMENT[column] for column in columns] if rows else None,
+    )
+
+
+def _notes(results: Results) -> Iterator[str]:
+    if results.warnings:
+        yield "\n".join(f"Note: {plain(warning.message)}" for warning in results.warnings)
+
+
+def _claims(results: Results) -> Iterator[str]:
+    unsupported = claims.newly_unsupported(results)
+    if not unsupported:
+        return
+    more = f", the first {_MOST_CLAIMS}" if len(unsupported) > _MOST_CLAIMS else ""
+    yield f"{wording.count(len(unsupported), 'claim')} became unsupported{more}:"
+    for claim in unsupported[:_MOST_CLAIMS]:
+        yield "\n".join(_claim_lines(claim))
+
+
+def _claim_lines(claim: ChangedClaim) -> Iterator[str]:
+    yield f"  {plain(claim.question, _TEXT_LIMIT)}"
+    yield f'    now says: "{plain(claim.claim, _TEXT_LIMIT)}" ({claim.standing})'
+    if claim.evidence is not None:
+        document = f"{plain(claim.document, 80)}: " if claim.document else ""
+        yield f'    {"nearest" if claim.is_nearest else "source"}:  {document}"{plain(claim.evidence, _TEXT_LIMIT)}"'

@@ -1,0 +1,222 @@
+"""The words and numbers of a report: plain text, no markup. Callers escape it for the place where it will stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from faithbot.results import MetricComparison, Results
+
+_LABELS = {
+    "faithfulness": "faithfulness",
+    "contradiction_rate": "contradiction rate",
+    "unsupported_per_answer": "claims without support per answer",
+    "abstention_rate": "share of questions not answered",
+    "hit_rate": "right document retrieved",
+}
+_MOST_DECIMALS = 6
+_NOTHING = 0.5 * 10**-_MOST_DECIMALS
+"""Smaller values are left-overs of floating point."""
+_MOST_NAMED = 3
+_ALPHA = 0.05
+
+
+def label(name: str) -> str:
+    """A metric's name in plain words."""
+    return _LABELS.get(name) or name.replace("_", " ").strip() or "unnamed metric"
+
+
+# Numbers
+
+
+def number(value: float, decimals: int = 2) -> str:
+    """``0.79``, ``−0.12``; exactly nothing is ``0``, and nothing else looks like it: 0.004 is ``0.004``."""
+    size = abs(value)
+    if size < _NOTHING:
+        return "0"
+    while decimals < _MOST_DECIMALS and not _rounded(size, decimals):
+        decimals += 1
+    digits = f"{size:.{decimals}f}" if size < 1e6 else f"{size:.3g}"
+    return f"−{digits}" if value < 0 else digits
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """``+0.02``, ``−0.12``, ``0``."""
+    return f"+{number(value, decimals)}" if value >= _NOTHING else number(value, decimals)
+
+
+def decimals_for(metric: MetricComparison) -> int:
+    """Decimals, 2 or more, with which the change is not 0 unless it is, and stands on the right side of the noise.
+
+    A change of 0.042 against a noise of 0.038 would else read "fell by 0.04, noise is ±0.04".
+    """
+    return next((d for d in range(2, _MOST_DECIMALS) if _is_honest(metric, d)), _MOST_DECIMALS)
+
+
+def table_decimals_for(metric: MetricComparison) -> int:
+    """Like `decimals_for`, with one more where that makes base + change = head in the rounded numbers too."""
+    fewest = decimals_for(metric)
+    candidates = (d for d in (fewest, fewest + 1) if _is_honest(metric, d) and _adds_up(metric, d))
+    return next(candidates, fewest)
+
+
+def _is_honest(metric: MetricComparison, decimals: int) -> bool:
+    change = abs(metric.delta or 0.0)
+    limits = (0.0, metric.noise_band or 0.0, metric.min_effect)
+    return all(
+        (change - limit >= _NOTHING) == (_rounded(change, decimals) - _rounded(limit, decimals) >= _NOTHING)
+        for limit in limits
+    )
+
+
+def _adds_up(metric: MetricComparison, decimals: int) -> bool:
+    if metric.base is None or metric.head is None or metric.delta is None:
+        return True
+    base, head, delta = (_rounded(value, decimals) for value in (metric.base, metric.head, metric.delta))
+    return abs(base + delta - head) < 0.5 * 10.0**-decimals
+
+
+def _rounded(value: float, decimals: int) -> float:
+    return float(f"{value:.{decimals}f}")
+
+
+def p_text(p: float) -> str:
+    """``p = 0.004``: never rounded down to 0 or up to 1, three decimals where decisions are made."""
+    if p < 0.001:
+        return "p < 0.001"
+    if p > 0.99:
+        return "p > 0.99"
+    return f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """``4.2 s``, ``3 min 10 s``, ``1 h 2 min``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def count(n: int, thing: str) -> str:
+    """``1 claim``, ``5 claims``."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+# What a change means
+
+
+def meaning(metric: MetricComparison) -> str:
+    """The change in plain words: ``larger than noise (p = 0.004)``, ``within noise``, ``unchanged``.
+
+    The p-value belongs to "did it get worse?", so it stands only beside a change for the worse.
+    """
+    if metric.delta is None:
+        return ""
+    if is_unchanged(metric):
+        return "unchanged"
+    p = _p_in_brackets(metric)
+    if metric.flagged or metric.improved or _would_be_flagged(metric):
+        return f"larger than noise{p}"
+    if abs(metric.delta) < _NOTHING:
+        return "no change"
+    if metric.noise_band is None or not metric.measured_noise:
+        return f"not clearly more than chance{p}"
+    if abs(metric.delta) <= metric.noise_band:
+        return f"within noise{p}"
+    return f"too small to count{p}" if abs(metric.delta) < metric.min_effect else f"not clearly above noise{p}"
+
+
+def _would_be_flagged(metric: MetricComparison) -> bool:
+    """A metric without a gate that got worse by the rule of the gated ones."""
+    significant = bool(_p_in_brackets(metric)) and (metric.p_value or 0.0) <= _ALPHA
+    return not metric.gated and significant and abs(metric.delta or 0.0) > (metric.noise_band or 0.0)
+
+
+def is_unchanged(metric: MetricComparison) -> bool:
+    """Every question was asked with the same request on both sides."""
+    return 0 < metric.n_questions <= metric.n_unchanged
+
+
+def _p_in_brackets(metric: MetricComparison) -> str:
+    worse = (metric.delta or 0.0) < 0 if metric.better == "higher" else (metric.delta or 0.0) > 0
+    return f" ({p_text(metric.p_value)})" if worse and metric.p_value is not None else ""
+
+
+def headline(results: Results) -> str:
+    """The verdict in one sentence, without its mark."""
+    gated = {name: metric for name, metric in results.metrics.items() if metric.gated}
+    sentences = {"regression": _regression, "pass": _pass, "first": _first}
+    make = sentences.get(results.verdict)
+    reason = results.reason.strip().rstrip(".")
+    return (make(gated) or reason) if make else f"Cannot tell: {reason}"
+
+
+def _regression(gated: dict[str, MetricComparison]) -> str:
+    return _moved({name: metric for name, metric in gated.items() if metric.flagged}, "noise is")
+
+
+def _pass(gated: dict[str, MetricComparison]) -> str:
+    scored = {name: metric for name, metric in gated.items() if metric.delta is not None}
+    if scored and all(is_unchanged(metric) for metric in scored.values()):
+        return "Nothing that the answers depend on changed"
+    improved = {name: metric for name, metric in scored.items() if metric.improved}
+    return _moved(improved, "noise") if improved else _steady(scored)
+
+
+def _first(gated: dict[str, MetricComparison]) -> str:
+    for name, metric in gated.items():
+        if metric.head is not None:
+            band = f" ± {number(metric.noise_band)}" if metric.noise_band else ""
+            return f"First evaluation: {label(name)} {number(metric.head)}{band}, nothing to compare with yet"
+    return ""
+
+
+def _moved(metrics: dict[str, MetricComparison], noise_word: str) -> str:
+    """``Faithfulness fell by 0.12, noise is ±0.04; contradiction rate rose by 0.08 (±0.03)``."""
+    clauses: list[str] = []
+    for name, metric in list(metrics.items())[:_MOST_NAMED]:
+        delta, decimals = metric.delta or 0.0, decimals_for(metric)
+        clause = f"{label(name)} {'fell' if delta < 0 else 'rose'} by {number(abs(delta), decimals)}"
+        if clauses:
+            clause += f" (±{number(metric.noise_band, decimals)})" if metric.noise_band else ""
+        elif metric.noise_band:
+            clause += f", {noise_word} ±{number(metric.noise_band, decimals)}"
+        elif metric.p_value is not None:
+            clause += f", unlikely to be chance ({p_text(metric.p_value)})"
+        clauses.append(clause)
+    return _sentence(clauses, len(metrics))
+
+
+def _steady(metrics: dict[str, MetricComparison]) -> str:
+    """``No change in faithfulness beyond noise: 0.91 → 0.90, noise ±0.03; contradiction rate 0.02 → 0.03 (±0.02)``."""
+    clauses: list[str] = []
+    for name, metric in list(metrics.items())[:_MOST_NAMED]:
+        decimals = decimals_for(metric)
+        levels = f"{number(metric.base or 0.0, decimals)} → {number(metric.head or 0.0, decimals)}"
+        noise = f"±{number(metric.noise_band, decimals)}" if metric.noise_band else ""
+        if clauses:
+            clauses.append(f"{label(name)} {levels}" + (f" ({noise})" if noise else ""))
+        else:
+            clauses.append(f"{_no_change(label(name), metric)}: {levels}" + (f", noise {noise}" if noise else ""))
+    return _sentence(clauses, len(metrics))
+
+
+def _no_change(name: str, metric: MetricComparison) -> str:
+    change, band = abs(metric.delta or 0.0), metric.noise_band or 0.0
+    if change < _NOTHING:
+        return f"No change in {name}"
+    if change <= band:
+        return f"No change in {name} beyond noise"
+    if change < metric.min_effect:
+        return f"No change in {name} that counts"
+    return f"No clear change in {name}{_p_in_brackets(metric)}"
+
+
+def _sentence(clauses: list[str], total: int) -> str:
+    if total > len(clauses):
+        clauses = [*clauses, f"and {total - len(clauses)} more"]
+    text = "; ".join(clauses)
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,167 @@
+"""The recorded outcome of a comparison: what `results.json` holds and what every report is made from.
+
+These types are the border between the slow part (systems, models, judges) and the pure part (statistics, reports).
+`results.schema.json`, published with the package, is generated from them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from faithbot.golden import Question
+from faithbot.judge.protocol import JudgeFingerprint, Judgement, Support
+from faithbot.systems.protocol import Context
+
+SideName = Literal["base", "head"]
+Verdict = Literal["pass", "regression", "inconclusive", "first"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AnswerRecord(_Record):
+    """One run of one question on one side: what was answered and what the judge said."""
+
+    question_id: str
+    run: int
+    """1, 2, ..."""
+    answer: str | None
+    """None where the system failed."""
+    contexts: tuple[Context, ...] = ()
+    request_key: str | None = None
+    """Equal keys mean equal requests: same weights, prompt, options, seed, run and contexts. None: not known."""
+    judgement: Judgement | None = None
+    failure: str | None = None
+    """Why there is no answer or no judgement; None where there are both."""
+    seconds: float = 0.0
+
+
+class Side(_Record):
+    """One side of the comparison: what was tested, and all of its answers."""
+
+    name: SideName
+    label: str
+    """As the user named it: a branch, a tag, `working tree`."""
+    commit: str | None
+    """Full commit id; None for the working tree."""
+    model: str
+    model_digest: str
+    answers: tuple[AnswerRecord, ...]
+
+
+class SettingChange(_Record):
+    """Something that differs between the sides and that the answers depend on."""
+
+    kind: Literal["setting", "prompt", "document", "grading"]
+    """`grading`: golden set, judge or gate, which are taken from base whatever head says."""
+    name: str
+    """Dotted key (`retrieval.top_k`) or path of the file."""
+    before: str | None
+    """Value or None where it is new."""
+    after: str | None
+    """Value or None where it was removed."""
+    diff: str | None = None
+    """Unified diff, for files."""
+
+
+class MetricComparison(_Record):
+    """One metric on both sides. All values are in the metric's own unit (shares: 0 to 1)."""
+
+    base: float | None
+    head: float | None
+    delta: float | None
+    noise_band: float | None
+    """Half-width: a change within ± this is what measuring alone gives."""
+    p_value: float | None
+    flagged: bool
+    """Worse by more than the noise (gated metrics only, Holm-corrected)."""
+    smallest_detectable: float | None
+    """The smallest change for the worse that a comparison like this sees in 8 of 10 cases."""
+    n_questions: int
+    """Questions that both sides scored."""
+    gated: bool
+    better: Literal["higher", "lower"]
+    improved: bool = False
+    """Better by more than the noise, by the same rule."""
+    interval: tuple[float, float] | None = None
+    """95 % interval of the change over other questions of this kind; for reading only."""
+    n_unchanged: int = 0
+    """Questions whose requests are the same on both sides."""
+    method: Literal["relabelling", "sign-flip", "unchanged", "none"] = "none"
+    measured_noise: bool = True
+    run_means: dict[SideName, tuple[float | None, ...]] = {}
+    min_effect: float = 0.0
+
+
+class ClaimSource(_Record):
+    """Where the evidence of a claim stands."""
+
+    document: str | None
+    start: int | None
+    """Character offset of the quote in the document's text; None where the system does not tell offsets."""
+    retrieved: Literal["both", "base", "head"]
+    """Which side's contexts hold the passage."""
+
+
+class ClaimChange(_Record):
+    """A claim whose support changed between the sides."""
+
+    question_id: str
+    claim: str
+    support: Support
+    """On head for newly unsupported claims, on base for those no longer unsupported."""
+    head_runs: int
+    """Head runs in which the claim is unsupported."""
+    base_runs: int
+    """Base runs in which the claim is unsupported."""
+    evidence: str | None
+    """The nearest passage, word for word."""
+    source: ClaimSource | None = None
+    head_abstained: bool = False
+    """For claims that are no longer unsupported: they vanished because head does not answer any more."""
+
+
+class Warning(_Record):  # noqa: A001 - the word that readers of results.json expect
+    """Something that the reader of the verdict must know. The code is stable, the message is for people."""
+
+    code: str
+    message: str
+
+
+class Usage(_Record):
+    """What the comparison cost."""
+
+    answers: int
+    model_calls: int
+    """Calls that reached a model; answers from the cache are not counted."""
+    cached_calls: int
+    seconds: float
+    """Wall time."""
+    busy_share: float | None
+    """Share of the wall time of the evaluation in which a model was at work; None where no call was made."""
+
+
+class Results(_Record):
+    """A whole comparison. `faithbot report` and `faithbot publish` need nothing else."""
+
+    schema_version: Literal[1] = 1
+    faithbot_version: str
+    verdict: Verdict
+    reason: str
+    """Why this verdict, in one plain sentence."""
+    metrics: dict[str, MetricComparison]
+    newly_unsupported: tuple[ClaimChange, ...] = ()
+    expected_by_chance: float | None = None
+    """How many claims would be newly unsupported if the runs of both sides were exchanged at random."""
+    no_longer_unsupported: tuple[ClaimChange, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    fingerprint: JudgeFingerprint
+    sides: dict[SideName, Side]
+    """`base` is missing where the verdict is `first`."""
+    changes: tuple[SettingChange, ...] = ()
+    questions: tuple[Question, ...]
+    runs: int
+    usage: Usage

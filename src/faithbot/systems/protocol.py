@@ -1,0 +1,43 @@
+"""What is tested: anything that answers a question and says which passages it was given."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Context(BaseModel):
+    """A passage that was given to the generator."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    source: str | None = None
+    """Path of the document in the repository, or whatever the system calls it."""
+    start: int | None = None
+    """Character offset of the passage in the document's text."""
+
+
+class Answer(BaseModel):
+    """What a system said, and what it was given to say it from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str
+    contexts: tuple[Context, ...]
+    request_key: str | None = None
+    """Equal keys mean equal requests: same weights, prompt, options, seed, run and contexts. None: not known."""
+    seconds: float = 0.0
+
+
+class System(Protocol):
+    """A RAG under test. One bad question raises :class:`faithbot.errors.CallError`; other errors end the evaluation."""
+
+    async def describe(self) -> tuple[str, str]:
+        """Model and digest of its weights, for the report. Raises where the model cannot be reached."""
+        ...
+
+    async def answer(self, question: str, run: int) -> Answer:
+        """Answer one question. Runs differ in their seed; run r of both sides uses the same one."""
+        ...

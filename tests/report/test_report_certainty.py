@@ -1,0 +1,104 @@
+"""How sure is the verdict: noise, coverage, judge and cost in plain sentences."""
+
+from __future__ import annotations
+
+from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
+
+from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
+from faithbot.report.certainty import certainty
+from faithbot.results import AnswerRecord, Results, Usage
+
+
+def text(recorded: Results) -> str:
+    return "\n".join(certainty(recorded))
+
+
+def answers(*judgements: Judgement | str) -> tuple[AnswerRecord, ...]:
+    """One run of as many questions; a text is the reason of a failure."""
+    return tuple(
+        AnswerRecord(question_id=question.id, run=1, answer=None, failure=outcome)
+        if isinstance(outcome, str)
+        else AnswerRecord(question_id=question.id, run=1, answer="…", judgement=outcome)
+        for question, outcome in zip(QUESTIONS, judgements, strict=False)
+    )
+
+
+def test_noise_is_told_per_side_with_what_could_have_been_seen() -> None:
+    assert certainty(regression())[0] == (
+        "Two runs of the same side differed in faithfulness by 0.01 (base) and 0.03 (this PR). "
+        "p is how often noise alone would look at least this bad. "
+        "A drop of 0.07 would have been seen in 8 of 10 cases. "
+        "On other questions of this kind the change is likely between −0.20 and −0.04."
+    )
+
+
+def test_for_a_metric_that_should_stay_low_a_rise_would_have_been_seen() -> None:
+    rates = {"contradiction_rate": metric(0.02, 0.03, better="lower")}
+    assert "A rise of 0.07 would have been seen" in text(results(metrics=rates))
+
+
+def test_unchanged_questions_measure_no_noise() -> None:
+    assert certainty(nothing_changed())[0] == (
+        "Every question went to the model unchanged, so there is no difference and no noise."
+    )
+    some = results(metrics={"faithfulness": metric(0.91, 0.90, n_unchanged=5)})
+    assert "5 of 12 questions went to the model unchanged" in text(some)
+
+
+def test_one_run_measures_no_noise() -> None:
+    assert "With one run a side the noise from run to run was not measured." in text(results(runs=1))
+
+
+def test_the_first_evaluation_has_one_side() -> None:
+    assert "All 24 answers were scored." in text(first())
+    assert "differed in faithfulness by 0.024 (this PR)" not in text(first())
+    assert "differed in faithfulness by 0.02 (this PR)" in text(first())
+
+
+def test_full_coverage_is_one_short_sentence() -> None:
+    assert "All 48 answers were scored." in text(regression())
+
+
+def test_failed_answers_are_named_with_their_reason_once_per_question() -> None:
+    assert (
+        "30 of 48 answers were scored. 18 could not be scored: the judge timed out after 60 s: "
+        "boots-warranty (this PR), jacket-wash (this PR), backpack-size (this PR), table-load (this PR), 5 more."
+    ) in text(inconclusive())
+
+
+def test_abstentions_and_unscored_answers_are_kept_apart() -> None:
+    mixed = answers(
+        Judgement(
+            claims=(Claim(text="a", support="supported"), Claim(text="b", unscored="no label")), faithfulness=1.0
+        ),
+        Judgement(abstained=True),
+        Judgement(unscored="the reply could not be read."),
+        "server error",
+    )
+    told = text(results(sides={"base": side("base", answers=mixed), "head": side("head", answers=())}))
+    assert "1 of 4 answers were scored. 1 said that there is no answer in the sources" in told
+    assert (
+        "2 could not be scored: the reply could not be read: sleeping-bag (base); server error: boots-warranty (base)."
+        in told
+    )
+    assert "1 of 2 claims could not be judged and do not count." in told
+
+
+def test_the_judge_says_what_it_is_and_that_nobody_checked_it_here() -> None:
+    judged = results(fingerprint=JudgeFingerprint(method="evidence", version="1"))
+    digest = judged.fingerprint.digest
+    assert f"Judge: evidence, no model (fingerprint {digest[:6]}). How often it agrees with people" in text(judged)
+
+
+def test_the_cost_is_told_in_one_sentence() -> None:
+    assert certainty(results())[-1] == (
+        "Answers by ollama/llama3.2:3b (a80c4f). 48 answers, 212 model calls, 30 more from the cache, 3 min 10 s; "
+        "a model was at work 97% of that time."
+    )
+    free = results(usage=Usage(answers=48, model_calls=0, cached_calls=0, seconds=2.0, busy_share=None))
+    assert certainty(free)[-1].endswith("48 answers, 0 model calls, 2.0 s.")
+
+
+def test_sides_with_different_weights_under_one_name_are_told_apart() -> None:
+    renewed = results(sides={"base": side("base"), "head": side("head", model_digest="sha256:0f1e2d3c")})
+    assert "Answers by ollama/llama3.2:3b (a80c4f) and ollama/llama3.2:3b (0f1e2d)." in text(renewed)

@@ -1,0 +1,115 @@
+"""What a reader is told of a claim that changed, and of the changes behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, regression
+
+from faithbot.report.changes import one_change, summary, under_test
+from faithbot.report.claims import ChangedClaim, newly_unsupported, no_longer_unsupported
+from faithbot.results import ClaimSource, SettingChange
+
+
+def claim(runs: int = 2, changes: tuple[SettingChange, ...] = CHANGES, **fields: Any) -> ChangedClaim:
+    """The claim about returning a tent, with other fields."""
+    changed = NEWLY_UNSUPPORTED[0].model_copy(update=fields)
+    return newly_unsupported(regression(newly_unsupported=(changed,), runs=runs, changes=changes))[0]
+
+
+def source(retrieved: str) -> ClaimSource:
+    return ClaimSource.model_validate({"document": "docs/returns.md", "start": 0, "retrieved": retrieved})
+
+
+def test_a_claim_stands_beside_its_question() -> None:
+    assert claim().question == "How long can I return a tent?"
+    assert claim(question_id="not-in-the-set").question == "not-in-the-set"
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (claim(), "contradicted, in 2 of 2 runs"),
+        (claim(support="not_found", head_runs=1), "not found, in 1 of 2 runs"),
+        (claim(base_runs=1), "contradicted, in 2 of 2 runs (before in 1)"),
+        (claim(runs=1, head_runs=1), "contradicted"),
+    ],
+)
+def test_a_claim_says_how_and_in_how_many_runs_it_stands(told: ChangedClaim, expected: str) -> None:
+    assert told.standing == expected
+
+
+def test_a_claim_that_vanished_says_why() -> None:
+    vanished = NO_LONGER_UNSUPPORTED[0]
+    fixed = vanished.model_copy(update={"head_abstained": False})
+    told = no_longer_unsupported(regression(no_longer_unsupported=(vanished, fixed)))
+    assert [line.standing for line in told] == [
+        "was not found, in 2 of 2 runs; the question is not answered any more",
+        "was not found, in 2 of 2 runs; supported or not said any more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (claim(source=source("both")), "was retrieved"),
+        (claim(source=source("head")), "newly retrieved"),
+        (claim(source=source("base")), "no longer retrieved: top_k 4 → 1"),
+        (claim(source=source("base"), changes=CHANGES[1:]), "no longer retrieved"),
+        (claim(source=None), ""),
+    ],
+)
+def test_a_passage_says_whether_it_was_retrieved(told: ChangedClaim, expected: str) -> None:
+    assert told.retrieval == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "claimed", "stated"),
+    [
+        ({}, {"60"}, {"30"}),
+        ({"evidence": "No number here."}, {"60"}, set()),
+        ({"claim": "Within 30 days."}, set(), set()),
+        ({"evidence": "1, 2, 3 or 4 days."}, {"60"}, set()),  # too many to be the one that stands against it
+        ({"support": "not_found"}, set(), set()),
+        ({"evidence": None}, set(), set()),
+        ({"claim": "It costs 1,299.50.", "evidence": "It costs 1,299.00."}, {"1,299.50"}, {"1,299.00"}),
+    ],
+)
+def test_numbers_that_contradict_each_other_stand_out(
+    fields: dict[str, Any], claimed: set[str], stated: set[str]
+) -> None:
+    told = claim(**fields)
+    assert (told.claim_numbers, told.evidence_numbers) == (claimed, stated)
+
+
+def setting(before: str | None, after: str | None, **fields: Any) -> SettingChange:
+    return SettingChange(**({"kind": "setting", "name": "retrieval.top_k", "before": before, "after": after} | fields))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (setting("4", "1"), "retrieval.top_k 4 → 1"),
+        (setting('"bm25"', '"dense"'), "retrieval.top_k bm25 → dense"),
+        (setting(None, "1"), "retrieval.top_k new: 1"),
+        (setting("4", None), "retrieval.top_k removed"),
+        (setting("a.md", "a.md", name="a.md", diff=PROMPT_DIFF), "a.md (2 lines)"),
+        (setting("a.md", "a.md", name="a.md", diff="+one\n… 40 more lines"), "a.md (more than 1 line)"),
+        (setting(None, "a.md", name="a.md", diff="+one"), "a.md (new)"),
+        (setting("a.md", None, name="a.md", diff="-one"), "a.md (removed)"),
+        (setting("a.md", "a.md", name="a.md"), "a.md changed"),
+        (setting(None, "a.md", name="a.md"), "a.md new"),
+    ],
+)
+def test_a_change_is_told_in_a_few_words(change: SettingChange, expected: str) -> None:
+    assert one_change(change) == expected
+
+
+def test_a_summary_names_three_changes() -> None:
+    assert summary([setting("4", str(k)) for k in range(5)]).endswith("retrieval.top_k 4 → 2, and 2 more")
+
+
+def test_edits_of_the_grading_are_not_under_test() -> None:
+    edited = setting("2", "3", kind="grading", name="runs")
+    assert under_test(regression(changes=(edited, *CHANGES))) == list(CHANGES)

@@ -1,0 +1,211 @@
+"""The comment: what it says in each case, that it always fits, and that nobody else's markup gets in."""
+
+from __future__ import annotations
+
+import re
+
+import example_results as examples
+import pytest
+from example_results import metric, regression, results, side
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_reader import read, shown, tags, token_types, tokens
+from test_report_escape import CALLS, HOSTILE_PIECES
+
+from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
+from faithbot.report.comment import MARKER, MAX_CHARACTERS, render_comment
+from faithbot.results import AnswerRecord, ClaimChange, ClaimSource, Question, Results, SettingChange, Usage
+from faithbot.results import Warning as ResultWarning
+
+CASES = (
+    examples.regression,
+    examples.two_regressions,
+    examples.results,
+    examples.improvement,
+    examples.nothing_changed,
+    examples.inconclusive,
+    examples.first,
+)
+OWN_TAGS = {"!--", "details", "summary", "strong", "code", "sub", "br", "span"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_comment_of_each_case(case, snapshot) -> None:
+    assert render_comment(case()) == snapshot
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_comment_is_rebuilt_from_recorded_results_alone(case) -> None:
+    recorded = Results.model_validate_json(case().model_dump_json())
+    assert render_comment(recorded) == render_comment(case())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_no_column_is_empty_throughout(case) -> None:
+    rows = re.findall(r"^\|.*\|$", render_comment(case()), flags=re.MULTILINE)
+    table = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[: len(case().metrics) + 2]]
+    assert all(any(cells) for cells in zip(*table[2:], strict=True))
+
+
+def test_more_than_five_claims_are_folded() -> None:
+    opened, folded = render_comment(regression()).split("<details>", maxsplit=1)
+    assert "6 claims became unsupported" in opened
+    assert "lifetime warranty" in opened
+    assert "40 countries" not in opened
+    assert "40 countries" in folded
+
+
+def test_a_passage_that_is_no_longer_retrieved_names_the_setting_that_changed() -> None:
+    assert "no longer retrieved: top_k 4 → 1" in read(render_comment(regression()))
+
+
+def test_edits_of_the_grading_stand_above_the_verdict_and_not_among_the_under_test() -> None:
+    before, after = render_comment(examples.two_regressions()).split("###")
+    assert "changes how it is graded: evals/golden.jsonl (1 line)" in before
+    assert "golden.jsonl" not in after
+
+
+def test_the_cure_stands_right_below_an_inconclusive_headline() -> None:
+    opened = render_comment(examples.inconclusive()).split("|", maxsplit=1)[0]
+    assert "Give the judge more time" in opened
+
+
+# Length
+
+
+def large(n: int, line: str = "A line of a document that changed. ") -> Results:
+    """Everything n times: questions, changed claims, settings, files of 500 lines, warnings, metrics."""
+    text = line * 100
+    claims = tuple(
+        ClaimChange(
+            question_id=str(i),
+            claim=text,
+            support="contradicted",
+            head_runs=2,
+            base_runs=0,
+            evidence=text,
+            source=ClaimSource(document=text, start=0, retrieved="base"),
+        )
+        for i in range(n)
+    )
+    files = tuple(
+        SettingChange(kind="document", name=f"docs/{i}.md", before="", after="", diff=f"+{line * 20}\n" * 500)
+        for i in range(n)
+    )
+    return regression(
+        questions=tuple(Question(id=str(i), text=text) for i in range(n)),
+        newly_unsupported=claims,
+        no_longer_unsupported=claims,
+        changes=files,
+        warnings=tuple(ResultWarning(code=str(i), message=text) for i in range(n)),
+        metrics={f"{line * 10}{i}": metric(0.9, 0.8, flagged=True) for i in range(n)},
+        reason=text,
+    )
+
+
+@pytest.mark.parametrize("n", [1, 10, 100])
+@pytest.mark.parametrize("line", ["A line of a document that changed. ", "$", "|", "`" * 30, "日本語"])
+def test_comment_always_fits_and_keeps_marker_and_verdict(n: int, line: str) -> None:
+    comment = render_comment(large(n, line))
+    assert len(comment) <= MAX_CHARACTERS
+    assert comment.startswith(f"{MARKER}\n")
+    assert "### ❌" in comment
+
+
+def test_diffs_go_before_claims_do() -> None:
+    shortened = render_comment(large(30))
+    assert "```diff" not in shortened or "more lines" in shortened
+    assert "30 claims became unsupported" in shortened
+    assert "`results.json` holds everything" in shortened
+
+
+def test_a_long_list_says_how_many_it_leaves_out() -> None:
+    comment = render_comment(regression(newly_unsupported=examples.NEWLY_UNSUPPORTED * 10))
+    assert "60 claims became unsupported" in comment
+    assert comment.count("in 2 of 2 runs") + comment.count("in 1 of 2 runs") == 55 + len(examples.NO_LONGER_UNSUPPORTED)
+    assert "5 more claims in `results.json`" in comment
+
+
+# Other people's text
+
+
+def written_by_others(text: str) -> Results:
+    """The same text in every place that a model, a document or a pull request writes."""
+    claim = ClaimChange(
+        question_id="q",
+        claim=text,
+        support="contradicted",
+        head_runs=1,
+        base_runs=0,
+        evidence=text,
+        source=ClaimSource(document=text, start=0, retrieved="base"),
+    )
+    failed = AnswerRecord(question_id=text, run=1, answer=None, failure=text)
+    unscored = AnswerRecord(question_id="q", run=1, answer=text, judgement=Judgement(unscored=text))
+    odd = AnswerRecord(
+        question_id="q", run=2, answer=text, judgement=Judgement(claims=(Claim(text=text, unscored=text),))
+    )
+    names = {"label": text, "model": text, "commit": f"{text}!", "answers": (failed, unscored, odd)}
+    return results(
+        verdict="inconclusive",
+        reason=text,
+        faithbot_version=text,
+        metrics={text: metric(0.9, 0.8), "faithfulness": metric(0.9, 0.8)},
+        newly_unsupported=(claim,) * 6,
+        no_longer_unsupported=(claim,),
+        warnings=(ResultWarning(code=text, message=text),),
+        fingerprint=JudgeFingerprint(method=text, model=text, version=text),
+        sides={"base": side("base", **names), "head": side("head", **names)},
+        changes=(
+            SettingChange(kind="grading", name=text, before=text, after=None),
+            SettingChange(kind="setting", name=f"retrieval.{text}", before=text, after=text + "!"),
+            SettingChange(kind="prompt", name=text, before=text, after=text, diff=text),
+        ),
+        questions=(Question(id="q", text=text),),
+        usage=Usage(answers=6, model_calls=0, cached_calls=0, seconds=1.0, busy_share=None),
+    )
+
+
+hostile = st.lists(st.one_of(st.sampled_from(HOSTILE_PIECES), st.text(max_size=3)), min_size=1, max_size=8).map("".join)
+
+
+@settings(max_examples=30, deadline=None)
+@given(hostile)
+def test_other_peoples_text_changes_nothing_but_words(text: str) -> None:
+    comment = render_comment(written_by_others(text))
+
+    assert structure(comment) == STRUCTURE_OF_A_WORD
+    assert tags(comment) <= OWN_TAGS
+    assert not token_types(comment) & {"link_open", "image", "em_open", "s_open"}
+    assert comment.count(MARKER) == 1
+    assert not re.search(r"<!--\s*faithbot", comment[len(MARKER) :])
+    assert not CALLS.search(shown(without_fences(comment)))
+    comment.encode()  # no lone surrogate is left
+
+
+def structure(comment: str) -> list[str]:
+    """Headings, tables, rows, cells, lists and folds, in order."""
+    blocks = (
+        "heading_open",
+        "table_open",
+        "tr_open",
+        "td_open",
+        "bullet_list_open",
+        "list_item_open",
+        "fence",
+        "html_block",
+    )
+    return [token.type for token in tokens(comment) if token.type in blocks]
+
+
+STRUCTURE_OF_A_WORD = structure(render_comment(written_by_others("word")))
+
+
+def without_fences(comment: str) -> str:
+    """In code GitHub looks for nothing."""
+    return re.sub(r"^(`{3,})diff\n.*?^\1$", "", comment, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_only_a_real_commit_id_is_shown_as_one() -> None:
+    forged = results(sides={"base": side("base", commit="@octocat"), "head": side("head", commit=None)})
+    assert "<code>main</code> → <code>shorter-answers</code>\n" in render_comment(forged)

@@ -1,0 +1,205 @@
+"""Numbers that agree with the sentence around them, and the sentence of each verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import example_results as examples
+import pytest
+from example_results import metric, results
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithbot.report import wording
+
+if TYPE_CHECKING:
+    from faithbot.results import MetricComparison
+
+shares = st.floats(min_value=0, max_value=1)
+fractions = st.builds(lambda n, d: min(n, d) / d, st.integers(0, 300), st.integers(1, 300))
+levels = st.one_of(shares, fractions)
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [
+        (0.914, 2, "0.91"),
+        (-0.12, 2, "−0.12"),
+        (0.0, 2, "0"),
+        (-0.0, 2, "0"),
+        (1e-12, 2, "0"),
+        (0.004, 2, "0.004"),
+        (-0.0004, 2, "−0.0004"),
+        (1.0, 2, "1.00"),
+        (12.5, 3, "12.500"),
+    ],
+)
+def test_numbers_use_a_true_minus_and_only_nothing_looks_like_0(value: float, decimals: int, expected: str) -> None:
+    assert wording.number(value, decimals) == expected
+
+
+def test_changes_have_a_sign() -> None:
+    assert [wording.signed(value) for value in (0.02, -0.12, 0.0)] == ["+0.02", "−0.12", "0"]
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [
+        (0.0, "p < 0.001"),
+        (0.0009, "p < 0.001"),
+        (0.0042, "p = 0.004"),
+        (0.0496, "p = 0.050"),
+        (0.312, "p = 0.31"),
+        (1.0, "p > 0.99"),
+    ],
+)
+def test_p_values_are_never_0_or_1(p: float, expected: str) -> None:
+    assert wording.p_text(p) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.25, "0.2 s"), (4.2, "4.2 s"), (42.4, "42 s"), (59.7, "1 min 0 s"), (190, "3 min 10 s"), (3725, "1 h 2 min")],
+)
+def test_durations_are_read_at_a_glance(seconds: float, expected: str) -> None:
+    assert wording.duration(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("contradiction_rate", "contradiction rate"),
+        ("unsupported_per_answer", "claims without support per answer"),
+        ("hit_rate", "right document retrieved"),
+        ("my_own_metric", "my own metric"),
+        ("_", "unnamed metric"),
+    ],
+)
+def test_metrics_have_plain_names(name: str, expected: str) -> None:
+    assert wording.label(name) == expected
+
+
+# Rounding
+
+
+def as_number(text: str) -> float:
+    return float(text.replace("−", "-").replace("±", ""))
+
+
+@given(levels, levels, st.floats(min_value=0, max_value=0.3))
+def test_rounded_numbers_never_contradict_the_verdict(base: float, head: float, noise: float) -> None:
+    compared = metric(base, head, noise)
+    change = abs(head - base)
+    for decimals in (wording.decimals_for(compared), wording.table_decimals_for(compared)):
+        shown_change = as_number(wording.number(change, decimals))
+        shown_noise = as_number(wording.number(noise, decimals))
+        if change - noise > 1e-5:
+            assert shown_change > shown_noise
+        if change <= noise:
+            assert shown_change <= shown_noise
+        if change > 1e-6:
+            assert shown_change > 0
+
+
+@given(levels, levels)
+def test_rounded_levels_and_change_are_at_most_one_last_digit_apart(base: float, head: float) -> None:
+    decimals = wording.table_decimals_for(metric(base, head, None))
+    shown = [float(f"{value:.{decimals}f}") for value in (base, head, head - base)]
+    assert abs(shown[0] + shown[2] - shown[1]) < 1.5 * 10.0**-decimals
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "noise", "decimals", "in_table"),
+    [
+        (0.91, 0.79, 0.04, 2, 2),
+        (0.912, 0.870, 0.038, 3, 3),  # 0.04 against ±0.04 would look like noise
+        (0.9104, 0.9084, 0.03, 3, 3),  # would look like no change at all
+        (0.914, 0.786, 0.04, 2, 3),  # 0.91 − 0.13 is not 0.79
+    ],
+)
+def test_decimals_are_as_few_as_the_numbers_allow(
+    base: float, head: float, noise: float, decimals: int, in_table: int
+) -> None:
+    assert wording.decimals_for(metric(base, head, noise)) == decimals
+    assert wording.table_decimals_for(metric(base, head, noise)) == in_table
+
+
+# Sentences
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        (examples.regression, "Faithfulness fell by 0.12, noise is ±0.04"),
+        (
+            examples.two_regressions,
+            "Faithfulness fell by 0.12, noise is ±0.04; contradiction rate rose by 0.08 (±0.03)",
+        ),
+        (examples.results, "No change in faithfulness beyond noise: 0.91 → 0.90, noise ±0.03"),
+        (examples.improvement, "Faithfulness rose by 0.06, noise ±0.03"),
+        (examples.nothing_changed, "Nothing that the answers depend on changed"),
+        (
+            examples.inconclusive,
+            "Cannot tell: 9 of 12 questions could not be scored (the judge timed out after 60 s)",
+        ),
+        (examples.first, "First evaluation: faithfulness 0.91 ± 0.03, nothing to compare with yet"),
+    ],
+)
+def test_each_verdict_is_one_sentence(case, expected: str) -> None:
+    assert wording.headline(case()) == expected
+
+
+@pytest.mark.parametrize(
+    ("compared", "expected"),
+    [
+        (metric(0.91, 0.91, 0.03), "No change in faithfulness: 0.91 → 0.91, noise ±0.03"),
+        (
+            metric(0.91, 0.90, 0.005, min_effect=0.02),
+            "No change in faithfulness that counts: 0.910 → 0.900, noise ±0.005",
+        ),
+        (
+            metric(0.91, 0.85, 0.03, p_value=0.07),
+            "No clear change in faithfulness (p = 0.070): 0.91 → 0.85, noise ±0.03",
+        ),
+        (metric(0.91, 0.90, 0.0, p_value=0.5), "No clear change in faithfulness (p = 0.50): 0.91 → 0.90"),
+    ],
+)
+def test_a_pass_never_calls_a_change_noise_that_is_above_it(compared: MetricComparison, expected: str) -> None:
+    assert wording.headline(results(metrics={"faithfulness": compared})) == expected
+
+
+def test_a_second_gated_metric_follows_shortly() -> None:
+    metrics = {
+        "faithfulness": metric(0.91, 0.90, 0.03),
+        "contradiction_rate": metric(0.02, 0.03, 0.02, better="lower"),
+    }
+    assert wording.headline(results(metrics=metrics)) == (
+        "No change in faithfulness beyond noise: 0.91 → 0.90, noise ±0.03; contradiction rate 0.02 → 0.03 (±0.02)"
+    )
+
+
+def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:
+    dropped = metric(0.91, 0.79, 0.0, p_value=0.004, flagged=True, method="sign-flip", measured_noise=False)
+    assert wording.headline(examples.regression(metrics={"faithfulness": dropped})) == (
+        "Faithfulness fell by 0.12, unlikely to be chance (p = 0.004)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("compared", "expected"),
+    [
+        (metric(0.91, 0.79, flagged=True, p_value=0.004), "larger than noise (p = 0.004)"),
+        (metric(0.84, 0.90, improved=True, p_value=0.997), "larger than noise"),
+        (metric(0.91, 0.90), "within noise (p = 0.31)"),
+        (metric(0.90, 0.91), "within noise"),
+        (metric(0.91, 0.91), "no change"),
+        (metric(0.91, 0.91, 0.0, n_unchanged=12), "unchanged"),
+        (metric(0.91, 0.85, p_value=0.07), "not clearly above noise (p = 0.070)"),
+        (metric(0.91, 0.85, p_value=0.01, min_effect=0.1), "too small to count (p = 0.010)"),
+        (metric(0.91, 0.85, p_value=0.01, gated=False), "larger than noise (p = 0.010)"),
+        (metric(0.91, 0.85, 0.0, p_value=0.2, measured_noise=False), "not clearly more than chance (p = 0.20)"),
+        (metric(None, 0.85), ""),
+    ],
+)
+def test_a_change_has_a_plain_word(compared: MetricComparison, expected: str) -> None:
+    assert wording.meaning(compared) == expected
