@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from faithbot.judge.sentences import split_sentences, states_fact
+from faithbot.judge.sentences import split_sentences, statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,9 +71,9 @@ def _ragtruth_qa(folder: Path) -> Iterator[LabelledClaim]:
             answer = response["response"]
             for span in split_sentences(answer):
                 sentence = answer[span.start : span.end]
-                if states_fact(sentence) and not sentence.endswith(":"):
-                    marked = any(mark["start"] < span.end and mark["end"] > span.start for mark in response["labels"])
-                    yield LabelledClaim("RAGTruth", sentence, passages, not marked)
+                marked = any(mark["start"] < span.end and mark["end"] > span.start for mark in response["labels"])
+                for claim in statements(sentence):
+                    yield LabelledClaim("RAGTruth", claim, passages, not marked)
 
 
 def _dialfact(folder: Path) -> Iterator[LabelledClaim]:

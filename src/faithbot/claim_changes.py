@@ -8,11 +8,11 @@ from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.judge.evidence import nearest_passage
-from faithbot.judge.matching import ClaimSignature, same_claim
+from faithbot.judge.matching import SAME_CLAIM, ClaimSignature, match_score
 from faithbot.results import AnswerRecord, ClaimChange, ClaimSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from faithbot.golden import Question
     from faithbot.judge.protocol import Claim
@@ -98,19 +98,24 @@ def _is_unchanged(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) ->
     return all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base, head, strict=True))
 
 
-def _statements(sides: dict[SideName, list[AnswerRecord]]) -> Iterable[_Statement]:
-    """Claims of all runs grouped by meaning: each joins the first statement that it repeats."""
+def _statements(sides: dict[SideName, list[AnswerRecord]]) -> list[_Statement]:
+    """Claims of all runs grouped by meaning."""
     statements: list[_Statement] = []
     for side, records in sides.items():
         for record in records:
             for claim in record.judgement.claims if record.judgement else ():
-                signature = ClaimSignature.of(claim.text)
-                known = next((s for s in statements if same_claim(s.signature, signature)), None)
-                if known is None:
-                    known = _Statement(signature)
-                    statements.append(known)
-                known.sightings.append(_Sighting(side, record.run, claim))
+                _statement_of(claim, statements).sightings.append(_Sighting(side, record.run, claim))
     return statements
+
+
+def _statement_of(claim: Claim, statements: list[_Statement]) -> _Statement:
+    """The statement that a claim repeats best, by the first wording of each; a new one where it repeats none."""
+    signature = ClaimSignature.of(claim.text)
+    best = max(statements, key=lambda known: match_score(known.signature, signature), default=None)
+    if best is None or match_score(best.signature, signature) < SAME_CLAIM:
+        best = _Statement(signature)
+        statements.append(best)
+    return best
 
 
 def _change(

@@ -19,7 +19,7 @@ Verdict = Literal["pass", "regression", "inconclusive", "first"]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class AnswerRecord(_Record):

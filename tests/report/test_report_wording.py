@@ -115,6 +115,8 @@ def test_rounded_levels_and_change_are_at_most_one_last_digit_apart(base: float,
         (0.912, 0.870, 0.038, 3, 3),  # 0.04 against ±0.04 would look like noise
         (0.9104, 0.9084, 0.03, 3, 3),  # would look like no change at all
         (0.914, 0.786, 0.04, 2, 3),  # 0.91 − 0.13 is not 0.79
+        (0.5314, 0.9752, 0.07, 2, 3),  # 0.53 + 0.44 is not 0.98, and 0.531 + 0.444 is 0.975
+        (0.5314, 0.9756, 0.07, 2, 3),  # 0.531 + 0.444 is not 0.976 either, but nearly
     ],
 )
 def test_decimals_are_as_few_as_the_numbers_allow(

@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from faithbot.judge.lexicon import CHATTER, CONDITIONS, EXCLUSIVE, FIRST_PERSON, HEDGES, STRENGTHENERS
+from faithbot.judge.lexicon import CHATTER, CONDITIONS, EXCLUSIVE, FIRST_PERSON, STRENGTHENERS
 from faithbot.judge.quantities import Quantity, is_derived, quantities
 from faithbot.judge.sentences import Span, split_sentences
-from faithbot.judge.words import Token, is_negated, is_negator, related_keys, tokenize
+from faithbot.judge.words import Token, is_negator, related_keys, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 RELATED_CREDIT = 0.6
 """What a synonym or a word with the same first letters counts, the same word being 1."""
 _CACHED_LENGTH = 20_000
-_RARITY: dict[str, float] = json.loads((resources.files("faithbot.judge") / "word_rarity.json").read_text("utf-8"))
-"""Stem to a weight between 0 and 1; words that are not listed are rare and weigh 1."""
 _NEAR = 4
 _OPENING = CHATTER | FIRST_PERSON | frozenset({"that", "so", "and", "but", "well", "not"})
 
@@ -40,34 +38,30 @@ FEATURE_NAMES = (
     "window_coverage",
     "context_coverage",
     "all_coverage",
-    "uncovered_words",
+    "exact_coverage",
     "longest_uncovered_run",
+    "rarest_uncovered",
     "ordered",
     "bigrams",
     "inversions",
     "substitutions",
     "names_uncovered",
-    "no_names",
+    "name_swap",
     "numbers_uncovered",
     "numbers_elsewhere",
     "number_conflict",
-    "no_numbers",
     "polarity_differs",
-    "claim_negated",
     "opposite",
     "condition_dropped",
     "strengthened",
-    "hedge_added",
-    "first_person",
-    "chatter",
-    "length",
-    "context_length",
-    "exact_coverage",
-    "name_swap",
-    "window_rest",
-    "uncovered_mass",
-    "rarest_uncovered",
 )
+
+
+@cache
+def _rarity() -> dict[str, float]:
+    """Stem to a weight between 0 and 1; words that are not listed are rare and weigh 1."""
+    table: dict[str, float] = json.loads((resources.files("faithbot.judge") / "word_rarity.json").read_text("utf-8"))
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,6 @@ class ClaimWords:
     content: tuple[Token, ...]
     """Content tokens, the first of each key, in order."""
     quantities: tuple[Quantity, ...]
-    negated: bool
     is_name: npt.NDArray[np.bool_]
     is_number: npt.NDArray[np.bool_]
     rarity: Vector
@@ -128,10 +121,9 @@ class ClaimWords:
             tokens,
             content,
             tuple(quantities(claim)),
-            is_negated(claim),
             np.array([token.is_name and token.start != opening for token in content], dtype=bool),
             np.array([token.key.startswith("#") for token in content], dtype=bool),
-            np.array([_RARITY.get(token.key, 1.0) for token in content]),
+            np.array([_rarity().get(token.key, 1.0) for token in content]),
         )
 
 
@@ -220,7 +212,6 @@ class ContextIndex:
             context_coverage=float(context_scores.max()) / total,
             all_credit=by_sentence.max(axis=1),
             all_quantities=self._quantities,
-            n_sentences=len(self.sentences),
         )
 
 
@@ -248,7 +239,6 @@ class Match:
     all_credit: Vector
     """Per content word, in any sentence of any context."""
     all_quantities: list[Quantity]
-    n_sentences: int
 
     def features(self) -> Vector:
         """Values in the order of FEATURE_NAMES."""
@@ -266,33 +256,22 @@ class Match:
             self.window_coverage,
             self.context_coverage,
             float(self.weights @ self.all_credit),
-            np.log1p(float((credit == 0).sum())),
+            float((credit == 1).sum()) / size,
             _longest_run(credit == 0) / size,
+            float(words.rarity[uncovered].max(initial=0.0)),
             order.ordered,
             order.bigrams,
             order.inversions,
             order.substitutions,
             float((names & uncovered).sum()) / max(1, int(names.sum())),
-            float(not names.any()),
-            float(missing.anywhere),
-            float(missing.here),
+            order.name_swap,
+            missing.anywhere,
+            missing.here,
             float(missing.conflict),
-            float(not words.quantities),
             float(polarity_differs(self)),
-            float(words.negated),
             float(opposite(self) is not None),
             float(bool(passage_forms & CONDITIONS) and not forms & CONDITIONS),
             float(bool(forms & STRENGTHENERS - passage_forms)),
-            float(bool(forms & HEDGES - passage_forms)),
-            float(bool(forms & FIRST_PERSON - passage_forms)),
-            np.log1p(float(len([token for token in words.tokens if token.form in CHATTER]))),
-            np.log(float(size)),
-            np.log(float(self.n_sentences)),
-            float((self.credit == 1).sum()) / size,
-            order.name_swap,
-            np.log1p(float(max(0, len([t for t in passage if t.is_content]) - size))),
-            np.log1p(float(words.rarity[credit == 0].sum())),
-            float(words.rarity[uncovered].max(initial=0.0)),
         )
         return np.array(values, dtype=np.float64)
 
@@ -417,28 +396,45 @@ def missing_quantities(match: Match) -> MissingQuantities:
 
 
 def polarity_differs(match: Match) -> bool:
-    """Whether claim or passage, not both, deny near the words that they share."""
-    keys = {token.key for token, credit in zip(match.words.content, match.credit.tolist(), strict=True) if credit}
-    return _denied_near(match.words.tokens, keys) != any(
-        _denied_near(sentence.tokens, keys) for sentence in match.nearest.sentences
-    )
+    """Whether claim or passage, not both, denies a word that both have."""
+    mine = _denied(match.words.tokens)
+    theirs = {key for sentence in match.nearest.sentences for key in _denied(sentence.tokens)}
+    own = {token.key for token in match.words.content}
+    passage = {token.key for sentence in match.nearest.sentences for token in sentence.tokens}
+    return bool((mine - theirs) & passage or (theirs - mine) & own)
 
 
-def _denied_near(tokens: Sequence[Token], keys: set[str]) -> bool:
-    for index, token in enumerate(tokens):
+def _denied(tokens: Sequence[Token]) -> set[str]:
+    """Keys of the first content word after each negator."""
+    keys = set()
+    denied = False
+    for token in tokens:
         if is_negator(token):
-            following = [other for other in tokens[index + 1 : index + 12] if other.is_content][:_NEAR]
-            if any(other.key in keys for other in following[:2]):
-                return True
-    return False
+            denied = True
+        elif denied and token.is_content:
+            keys.add(token.key)
+            denied = False
+    return keys
 
 
 def opposite(match: Match) -> tuple[str, str] | None:
-    """A word of the claim whose opposite stands in the nearest passage in its place; None where there is none."""
+    """A word of the claim and its opposite, which the nearest passage has in its place; None where there is none."""
     mine = {token.form for token in match.words.tokens}
-    theirs = {token.form for sentence in match.nearest.sentences for token in sentence.tokens}
+    passage = [token for sentence in match.nearest.sentences for token in sentence.tokens]
+    theirs = {token.form for token in passage}
     for form in sorted(mine - theirs):
-        other = EXCLUSIVE.get(form, frozenset()) & theirs - mine
-        if other:
-            return form, min(other)
+        for other in sorted(EXCLUSIVE.get(form, frozenset()) & theirs - mine):
+            if _neighbours(match.words.tokens, form) & _neighbours(passage, other):
+                return form, other
     return None
+
+
+def _neighbours(tokens: Sequence[Token], form: str) -> set[str]:
+    """Keys of the content words next to a form."""
+    keys = set()
+    for index, token in enumerate(tokens):
+        if token.form == form:
+            before = [other.key for other in tokens[max(0, index - _NEAR) : index] if other.is_content]
+            after = [other.key for other in tokens[index + 1 : index + 1 + _NEAR] if other.is_content]
+            keys.update(before[-1:] + after[:1])
+    return keys

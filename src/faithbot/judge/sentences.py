@@ -36,6 +36,13 @@ _CITATION = re.compile(r"\[\^?[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】|<sup>[
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1|(?<!\w)[*_](?=\S)([^*_\n]+?)(?<=\S)[*_](?!\w)")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+# "(Passage 3)" and "according to document 2," say where a fact is from; their numbers are none of the fact's.
+_SOURCE_MENTION = re.compile(
+    r"(?i)\s*[(\[]\s*(?:as (?:stated|mentioned) in |from |see )?(?:passages?|documents?|sources?|contexts?)\s+\d+"
+    r"(?:\s*(?:,|and|&)\s*(?:passage |document |source )?\d+)*\s*[)\]]"
+    r"|\b(?:according to|as (?:stated|mentioned) in|based on|in)\s+(?:passage|document|source|context)\s+\d+,?\s*"
+    r"|\b(?:passage|document|source|context)\s+\d+\s+(?:also\s+)?(?:states|mentions|says|provides|suggests|notes|explains|indicates)\s+(?:that\s+)?"
+)
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,;!?](?:\s|$))")
 
 
@@ -140,6 +147,7 @@ def plain_text(markdown: str) -> str:
     text = _CONTROL.sub("", markdown)
     text = _IMAGE_OR_LINK.sub(r"\1", text)
     text = _CITATION.sub("", text)
+    text = _SOURCE_MENTION.sub("", text)
     text = _TAG.sub(" ", text)
     text = _EMPHASIS.sub(lambda match: match.group(2) or match.group(3), text)
     text = _SPACE_BEFORE_MARK.sub("", text)

@@ -65,7 +65,7 @@ def _unchanged_questions(metric: MetricComparison) -> Iterator[str]:
 
 
 def _p_value(metric: MetricComparison) -> Iterator[str]:
-    if metric.p_value is not None and not wording.is_unchanged(metric):
+    if "(p " in wording.meaning(metric):
         yield "p is how often noise alone would look at least this bad."
 
 

@@ -54,10 +54,13 @@ def decimals_for(metric: MetricComparison) -> int:
 
 
 def table_decimals_for(metric: MetricComparison) -> int:
-    """Like `decimals_for`, with one more where that makes base + change = head in the rounded numbers too."""
+    """Like `decimals_for`, but one more where base + change would not make head in the rounded numbers.
+
+    In a row of its own a reader does the sum; where even that does not add up, it is off by 0.001, not by 0.01.
+    """
     fewest = decimals_for(metric)
-    candidates = (d for d in (fewest, fewest + 1) if _is_honest(metric, d) and _adds_up(metric, d))
-    return next(candidates, fewest)
+    one_more = min(fewest + 1, _MOST_DECIMALS)
+    return fewest if _adds_up(metric, fewest) or not _is_honest(metric, one_more) else one_more
 
 
 def _is_honest(metric: MetricComparison, decimals: int) -> bool:

@@ -1,0 +1,106 @@
+"""What differs between the sides: a real diff of settings, prompt, documents and grading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from git_repository import make_repository
+
+from faithbot.changes import MAX_DIFF_LINES, find_changes
+from faithbot.config import load_config
+from faithbot.repository import open_snapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faithbot.results import SettingChange
+
+CONFIG = """\
+golden: golden.jsonl
+system:
+  pipeline:
+    documents: ["docs/*.md"]
+    retrieval: {top_k: 4}
+    prompt: prompt.md
+    model: ollama/a
+"""
+MAIN: dict[str, str | bytes | None] = {
+    "faithbot.yaml": CONFIG,
+    "golden.jsonl": '{"question": "A?"}\n',
+    "prompt.md": "Use only the passages.\n{{ question }}\n",
+    "docs/a.md": "a\n",
+    "docs/b.md": "b\n",
+    "src/code.py": "1\n",
+}
+
+
+def changes(folder: Path, head: dict[str, str | bytes | None]) -> dict[tuple[str, str], SettingChange]:
+    repository = make_repository(folder / "repo", MAIN, {"head": head})
+    base, other = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", "head"))
+    return {(change.kind, change.name): change for change in find_changes(base, other)}
+
+
+def test_nothing_that_the_answers_depend_on_changed(tmp_path: Path) -> None:
+    head: dict[str, str | bytes | None] = {
+        "src/code.py": "2\n",
+        "faithbot.yaml": "# a comment\n" + CONFIG + "runs: 2\n",
+        "docs/c.txt": "not selected",
+    }
+    assert changes(tmp_path, head) == {}
+
+
+def test_settings_are_named_by_their_key(tmp_path: Path) -> None:
+    text = CONFIG.replace("top_k: 4", "top_k: 1").replace("ollama/a", "ollama/b") + "    options: {temperature: 0.7}\n"
+    found = changes(tmp_path, {"faithbot.yaml": text})
+    assert [(name, change.before, change.after) for (_, name), change in found.items()] == [
+        ("retrieval.top_k", "4", "1"),
+        ("model", '"ollama/a"', '"ollama/b"'),
+        ("options.temperature", "0.0", "0.7"),
+    ]
+    assert {kind for kind, _ in found} == {"setting"}
+
+
+def test_a_prompt_has_a_diff(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"prompt.md": "{{ question }}\n"})
+    assert found["prompt", "prompt.md"].diff == "@@ -1,2 +1 @@\n-Use only the passages.\n {{ question }}"
+
+
+def test_documents_are_compared_one_by_one(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"docs/a.md": None, "docs/b.md": "b2\n", "docs/c.md": "c\n"})
+    assert [(name, change.before, change.after, change.diff) for (_, name), change in found.items()] == [
+        ("docs/a.md", "docs/a.md", None, "@@ -1 +0,0 @@\n-a"),
+        ("docs/b.md", "docs/b.md", "docs/b.md", "@@ -1 +1 @@\n-b\n+b2"),
+        ("docs/c.md", None, "docs/c.md", "@@ -0,0 +1 @@\n+c"),
+    ]
+
+
+def test_changes_of_the_grading_come_first_and_are_marked(tmp_path: Path) -> None:
+    text = CONFIG.replace("top_k: 4", "top_k: 1") + "judge: {method: label, model: ollama/j}\nruns: 3\n"
+    found = changes(tmp_path, {"faithbot.yaml": text, "golden.jsonl": '{"question": "B?"}\n'})
+    assert list(found) == [
+        ("grading", "judge.method"),
+        ("grading", "runs"),
+        ("grading", "judge.model"),
+        ("grading", "golden.jsonl"),
+        ("setting", "retrieval.top_k"),
+    ]
+
+
+def test_a_moved_prompt_with_the_same_text_changes_only_its_setting(tmp_path: Path) -> None:
+    text = CONFIG.replace("prompt.md", "prompts/answer.md")
+    found = changes(
+        tmp_path, {"faithbot.yaml": text, "prompt.md": None, "prompts/answer.md": "Use only the passages.\n{{ question }}\n"}
+    )
+    assert list(found) == [("setting", "prompt")]
+
+
+def test_a_long_diff_is_cut_and_says_so(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"docs/a.md": "".join(f"line {number}\n" for number in range(MAX_DIFF_LINES + 50))})
+    lines = (found["document", "docs/a.md"].diff or "").splitlines()
+    assert len(lines) == MAX_DIFF_LINES + 1
+    assert lines[-1] == "… 52 more lines"
+
+
+def test_a_text_too_large_to_compare_is_named_without_a_diff(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"docs/a.md": "x" * 600_000})
+    assert found["document", "docs/a.md"].diff is None

@@ -1,0 +1,112 @@
+"""Which claims became unsupported: by meaning, over all runs, with their nearest passage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from records import answered, claim, questions, record
+
+from faithbot.claim_changes import find_claim_changes
+from faithbot.judge.protocol import Judgement
+
+if TYPE_CHECKING:
+    from faithbot.claim_changes import ClaimChanges
+    from faithbot.results import AnswerRecord
+
+GOOD = claim("Returns are accepted within 30 days.")
+INVENTED = claim("Returns are accepted within 60 days.", "contradicted")
+PASSAGE = "Returns are accepted within 30 days of delivery."
+OTHER = "The stove burns gas and weighs two kilograms."
+
+
+def runs(*judgements: Judgement, contexts: tuple[str, ...] = (PASSAGE, OTHER), key: str | None = None) -> list[AnswerRecord]:
+    return [record("q", run, judgement, contexts=contexts, key=key) for run, judgement in enumerate(judgements, start=1)]
+
+
+def changes(base: list[AnswerRecord], head: list[AnswerRecord]) -> ClaimChanges:
+    return find_claim_changes(questions("q"), base, head)
+
+
+def test_a_claim_that_only_head_makes_is_news() -> None:
+    found = changes(runs(answered(GOOD), answered(GOOD)), runs(answered(INVENTED), answered(GOOD, INVENTED)))
+    (change,) = found.newly_unsupported
+    assert (change.claim, change.support) == ("Returns are accepted within 60 days.", "contradicted")
+    assert (change.head_runs, change.base_runs) == (2, 0)
+    assert change.evidence == PASSAGE
+    assert change.source is not None
+    assert (change.source.document, change.source.start, change.source.retrieved) == ("docs/a.md", 0, "both")
+    assert found.no_longer_unsupported == ()
+
+
+def test_rewording_is_not_news() -> None:
+    reworded = claim("You can return products; returns are accepted for 60 days.", "contradicted")
+    said = claim("Returns of products are accepted for 60 days.", "contradicted")
+    assert changes(runs(answered(reworded)), runs(answered(said))).newly_unsupported == ()
+
+
+def test_another_number_is_news() -> None:
+    other = claim("Returns are accepted within 90 days.", "contradicted")
+    assert len(changes(runs(answered(INVENTED)), runs(answered(other))).newly_unsupported) == 1
+
+
+def test_a_claim_that_loses_its_passage_is_news_and_shows_what_base_had() -> None:
+    unsupported = claim(GOOD.text, "not_found")
+    found = changes(runs(answered(GOOD)), runs(answered(unsupported), contexts=(OTHER,)))
+    (change,) = found.newly_unsupported
+    assert change.evidence == PASSAGE
+    assert change.source is not None
+    assert change.source.retrieved == "base"
+
+
+def test_a_passage_counts_as_retrieved_whatever_chunk_it_is_in() -> None:
+    longer = f"{OTHER} {PASSAGE}"
+    found = changes(runs(answered(GOOD)), runs(answered(INVENTED), contexts=(longer,)))
+    source = found.newly_unsupported[0].source
+    assert source is not None
+    assert source.retrieved == "both"
+    assert source.start == len(OTHER) + 1
+
+
+def test_claims_of_every_head_run_come_first() -> None:
+    rare = claim("The tent has 12 doors.", "not_found")
+    found = changes(runs(answered(GOOD), answered(GOOD)), runs(answered(rare, INVENTED), answered(INVENTED)))
+    assert [(change.claim, change.head_runs) for change in found.newly_unsupported] == [(INVENTED.text, 2), (rare.text, 1)]
+
+
+def test_a_fixed_claim_is_listed_apart() -> None:
+    found = changes(runs(answered(INVENTED)), runs(answered(GOOD)))
+    assert found.newly_unsupported == ()
+    assert [(change.base_runs, change.head_abstained) for change in found.no_longer_unsupported] == [(1, False)]
+
+
+def test_a_claim_that_vanished_with_the_answer_says_so() -> None:
+    found = changes(runs(answered(INVENTED)), runs(Judgement(abstained=True)))
+    assert found.no_longer_unsupported[0].head_abstained
+
+
+def test_without_any_passage_there_is_no_evidence() -> None:
+    found = changes(runs(answered(GOOD), contexts=()), runs(answered(INVENTED), contexts=()))
+    assert (found.newly_unsupported[0].evidence, found.newly_unsupported[0].source) == (None, None)
+
+
+def test_an_unchanged_question_has_no_news() -> None:
+    found = changes(runs(answered(GOOD), key="k"), runs(answered(INVENTED), key="k"))
+    assert found == ((), (), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "expected"),
+    [
+        ([GOOD, GOOD], [INVENTED, INVENTED], 1 / 6),  # one of six ways to choose head's two runs of four
+        ([GOOD, GOOD], [INVENTED, GOOD], 1 / 2),
+        ([INVENTED, GOOD], [INVENTED, GOOD], 1 / 6),
+        ([INVENTED, INVENTED], [INVENTED, INVENTED], 0),
+        ([GOOD, GOOD], [GOOD, GOOD], 0),
+    ],
+)
+def test_what_chance_alone_would_give_is_counted_over_all_ways_to_deal_the_runs(
+    base: list, head: list, expected: float
+) -> None:
+    found = changes(runs(*map(answered, base)), runs(*map(answered, head)))
+    assert found.expected_by_chance == pytest.approx(expected)

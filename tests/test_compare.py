@@ -1,0 +1,205 @@
+"""From recorded sides to a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
+
+from faithbot.compare import Grading, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from faithbot.golden import Question
+    from faithbot.judge.protocol import Judgement
+    from faithbot.results import Results, Side
+
+IDS = [f"q{number}" for number in range(12)]
+
+
+def verdict_of(
+    base: Side | None, head: Side, *, gate: Mapping[str, float] | None = None, asked: tuple[Question, ...] = questions(*IDS), **fields: Any
+) -> Results:
+    grading = Grading(
+        questions=asked, gate=gate or {"faithfulness": 0.0}, min_coverage=0.9, fingerprint=fields.pop("fingerprint", FINGERPRINT)
+    )
+    sides = {"head": head} if base is None else {"base": base, "head": head}
+    return compare(grading, sides, runs=2, changes=(), usage=USAGE)
+
+
+def rows(*values: float) -> dict[str, Sequence[Judgement | None]]:
+    """The same scores for every question, one a run."""
+    return {name: [scored(value) for value in values] for name in IDS}
+
+
+def noisy(level: float) -> dict[str, Sequence[Judgement | None]]:
+    """Scores around ``level`` that differ between the runs."""
+    return {
+        name: [scored(level + (0.1 if number % 2 else 0.0)), scored(level + (0.0 if number % 2 else 0.1))]
+        for number, name in enumerate(IDS)
+    }
+
+
+def test_a_drop_beyond_the_noise_is_a_regression() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)))
+    metric = results.metrics["faithfulness"]
+    assert results.verdict == "regression"
+    assert results.reason == "Worse by more than the noise of measuring: faithfulness."
+    assert metric.delta == pytest.approx(-0.3)
+    assert (metric.base, metric.head) == (pytest.approx(0.85), pytest.approx(0.55))
+    assert metric.flagged
+    assert metric.noise_band is not None
+    assert 0 < metric.noise_band < 0.1
+    assert metric.n_questions == 12
+
+
+def test_the_same_scores_in_another_order_pass() -> None:
+    swapped = {name: list(reversed(row)) for name, row in noisy(0.8).items()}
+    results = verdict_of(side("base", noisy(0.8)), side("head", swapped))
+    assert results.verdict == "pass"
+    assert results.metrics["faithfulness"].delta == pytest.approx(0)
+    assert not results.metrics["faithfulness"].improved
+
+
+def test_a_rise_beyond_the_noise_passes_and_is_named() -> None:
+    results = verdict_of(side("base", noisy(0.5)), side("head", noisy(0.8)))
+    assert results.verdict == "pass"
+    assert results.metrics["faithfulness"].improved
+
+
+def test_a_drop_smaller_than_min_effect_passes() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)), gate={"faithfulness": 0.31})
+    assert results.verdict == "pass"
+
+
+def test_equal_requests_are_known_to_be_unchanged() -> None:
+    results = verdict_of(side("base", noisy(0.8), key="k"), side("head", noisy(0.8), key="k"))
+    metric = results.metrics["faithfulness"]
+    assert (results.verdict, results.reason) == ("pass", "Nothing that the answers depend on changed.")
+    assert (metric.delta, metric.noise_band, metric.p_value, metric.n_unchanged) == (0, 0, 1, 12)
+    assert results.newly_unsupported == ()
+
+
+def test_without_a_base_it_is_the_first_evaluation() -> None:
+    results = verdict_of(None, side("head", noisy(0.8)))
+    metric = results.metrics["faithfulness"]
+    assert results.verdict == "first"
+    assert (metric.base, metric.delta, metric.p_value) == (None, None, None)
+    assert metric.head == pytest.approx(0.85)
+    assert metric.noise_band is not None
+    assert metric.noise_band > 0
+    assert list(results.sides) == ["head"]
+
+
+def test_too_few_judged_questions_cannot_tell() -> None:
+    head = noisy(0.8) | {name: [UNREADABLE, UNREADABLE] for name in IDS[:2]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert results.verdict == "inconclusive"
+    assert results.reason == "2 of 12 questions could not be scored (the judge's reply holds no label)"
+
+
+def test_a_failed_base_is_never_a_pass() -> None:
+    base = {name: [None, None] for name in IDS}
+    results = verdict_of(side("base", base), side("head", noisy(0.8)))
+    assert results.verdict == "inconclusive"
+    assert results.metrics["faithfulness"].delta is None
+
+
+def test_one_scored_run_of_a_question_is_enough() -> None:
+    head = noisy(0.8) | {name: [scored(0.8), None] for name in IDS[:4]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert results.verdict == "pass"
+    assert results.metrics["faithfulness"].n_questions == 12
+
+
+def test_abstentions_count_as_judged_and_are_shown() -> None:
+    head = noisy(0.8) | {name: [ABSTAINED, ABSTAINED] for name in IDS[:3]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert results.verdict == "pass"
+    assert results.metrics["faithfulness"].n_questions == 9
+    assert results.metrics["abstention_rate"].delta == pytest.approx(0.25)
+    assert [warning.code for warning in results.warnings] == ["more_abstentions"]
+
+
+def test_nothing_but_abstentions_cannot_be_compared() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", {name: [ABSTAINED, ABSTAINED] for name in IDS}))
+    assert results.verdict == "inconclusive"
+    assert results.reason == "No question has a faithfulness on both sides, so there is nothing to compare."
+
+
+def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8) | {"q3": [None, None]}))
+    assert [(warning.code, warning.message) for warning in results.warnings] == [
+        ("head_failed", "Only this pull request fails on “What is q3?”: the system crashed")
+    ]
+
+
+def test_runs_that_differ_much_are_a_warning() -> None:
+    results = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.7, 0.7)))
+    assert results.warnings[0].code == "too_noisy"
+    assert results.warnings[0].message.startswith("Two runs of base differ by 0.20 in faithfulness")
+
+
+def test_runs_that_came_out_identical_are_a_warning() -> None:
+    results = verdict_of(side("base", rows(0.8, 0.8)), side("head", rows(0.7, 0.7)))
+    assert [warning.code for warning in results.warnings] == ["no_noise_measured"]
+    assert results.metrics["faithfulness"].method == "sign-flip"
+    assert results.verdict == "regression"
+
+
+def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
+    judge = FINGERPRINT.model_copy(update={"method": "label", "model": "test/model", "model_digest": "d0"})
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)
+    assert "self_judging" in [warning.code for warning in results.warnings]
+
+
+def test_a_judge_of_whole_answers_says_nothing_of_claims() -> None:
+    judge = FINGERPRINT.model_copy(update={"method": "label"})
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)
+    assert "contradiction_rate" not in results.metrics
+    gated = verdict_of(
+        side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge, gate={"contradiction_rate": 0.0}
+    )
+    assert gated.verdict == "inconclusive"
+    assert gated.reason == "The judge `label` does not measure the gated metric contradiction_rate."
+
+
+def test_each_gated_metric_is_tested_in_its_worse_direction() -> None:
+    results = verdict_of(
+        side("base", noisy(0.8)), side("head", noisy(0.5)), gate={"faithfulness": 0.0, "unsupported_per_answer": 0.0}
+    )
+    assert results.metrics["unsupported_per_answer"].better == "lower"
+    assert results.metrics["unsupported_per_answer"].delta == pytest.approx(3)
+    assert results.reason.endswith("faithfulness and unsupported per answer.")
+
+
+def test_more_gates_make_each_of_them_stricter() -> None:
+    """Holm: p = 0.019 is enough alone, but not as the smallest of three."""
+    head = noisy(0.8) | {name: [scored(0.7), scored(0.8)] for name in IDS[:5]}
+    alone = verdict_of(side("base", noisy(0.8)), side("head", head))
+    p_value = alone.metrics["faithfulness"].p_value
+    assert p_value is not None
+    assert 0.05 / 3 < p_value <= 0.05
+    assert alone.verdict == "regression"
+    gate = {"faithfulness": 0.0, "abstention_rate": 0.0, "contradiction_rate": 0.0}
+    together = verdict_of(side("base", noisy(0.8)), side("head", head), gate=gate)
+    assert together.verdict == "pass"
+
+
+def test_the_right_document_counts_where_it_is_known() -> None:
+    asked = questions(*IDS, relevant_ids=("a.md",))
+    base = side("base", noisy(0.8), contexts=["passage"])
+    head = side("head", noisy(0.8))
+    metric = verdict_of(base, head, asked=asked).metrics["hit_rate"]
+    assert (metric.base, metric.head, metric.gated) == (1, 0, False)
+    assert "hit_rate" not in verdict_of(base, head).metrics
+
+
+def test_unanswerable_questions_do_not_count_as_unanswered() -> None:
+    asked = (*questions(*IDS[:6]), *questions(*IDS[6:], answerable=False))
+    head = noisy(0.8) | {name: [ABSTAINED, ABSTAINED] for name in IDS[5:]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head), asked=asked)
+    assert results.metrics["abstention_rate"].n_questions == 6
+    assert results.metrics["abstention_rate"].head == pytest.approx(1 / 6)

@@ -1,0 +1,109 @@
+"""The order of the work, and what one failure does to the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from records import FINGERPRINT, UNREADABLE, questions, scored
+
+from faithbot.errors import CallError, EvaluationError
+from faithbot.evaluate import evaluate, schedule
+from faithbot.progress import Silent
+from faithbot.systems.protocol import Answer, Context
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faithbot.judge.protocol import JudgeFingerprint, Judgement
+    from faithbot.results import AnswerRecord, SideName
+
+
+class EchoSystem:
+    """Answers with the question; fails on the words `crash` (this question) and `dead` (everything)."""
+
+    def __init__(self, log: list[tuple[str, int]] | None = None) -> None:
+        self.log = log if log is not None else []
+        self.running = self.most_running = 0
+
+    async def describe(self) -> tuple[str, str]:
+        return "echo", "e0"
+
+    async def answer(self, question: str, run: int) -> Answer:
+        self.log.append((question, run))
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await asyncio.sleep(0.001)
+        self.running -= 1
+        if "crash" in question:
+            raise CallError("the prompt is too long")
+        if "dead" in question:
+            raise EvaluationError("the server at http://127.0.0.1:1 died")
+        return Answer(text=question, contexts=(Context(text="passage"),), request_key=f"{question}{run}")
+
+
+class StubbornJudge:
+    """Cannot read answers that hold `odd`."""
+
+    async def fingerprint(self) -> JudgeFingerprint:
+        return FINGERPRINT
+
+    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
+        assert contexts == ["passage"]
+        return UNREADABLE if "odd" in question else scored(1.0)
+
+
+def run(*identifiers: str, system: EchoSystem | None = None, parallel: int = 2) -> dict[SideName, tuple[AnswerRecord, ...]]:
+    system = system or EchoSystem()
+    systems: dict[SideName, EchoSystem] = {"base": system, "head": system}
+    return asyncio.run(
+        evaluate(questions(*identifiers), systems, StubbornJudge(), runs=2, parallel=parallel, progress=Silent())
+    )
+
+
+def test_the_sides_take_turns_question_by_question_and_change_who_goes_first() -> None:
+    steps = schedule(questions("a", "b"), ("base", "head"), 2)
+    assert [(step.question.id, step.side, step.run) for step in steps] == [
+        ("a", "base", 1),
+        ("a", "base", 2),
+        ("a", "head", 1),
+        ("a", "head", 2),
+        ("b", "head", 1),
+        ("b", "head", 2),
+        ("b", "base", 1),
+        ("b", "base", 2),
+    ]
+
+
+def test_every_question_is_answered_and_judged_on_both_sides_in_every_run() -> None:
+    sides = run("a", "b", "c")
+    for records in sides.values():
+        assert Counter((record.question_id, record.run) for record in records) == Counter(
+            (name, number) for name in "abc" for number in (1, 2)
+        )
+        assert all(record.judgement == scored(1.0) and record.failure is None for record in records)
+
+
+def test_steps_start_in_their_order_and_never_more_than_allowed_at_once() -> None:
+    system = EchoSystem()
+    run(*"abcdef", system=system, parallel=3)
+    assert [question for question, _ in system.log] == [f"What is {name}?" for name in "abcdef" for _ in range(4)]
+    assert system.most_running == 3
+
+
+def test_a_question_that_fails_is_recorded_with_its_reason_and_the_others_go_on() -> None:
+    sides = run("a", "crash", "odd")
+    by_question = {record.question_id: record for record in sides["head"]}
+    assert (by_question["crash"].answer, by_question["crash"].failure) == (None, "the prompt is too long")
+    assert by_question["odd"].answer == "What is odd?"
+    assert by_question["odd"].failure == UNREADABLE.unscored
+    assert by_question["a"].failure is None
+
+
+def test_an_error_that_concerns_all_ends_the_evaluation_as_itself() -> None:
+    system = EchoSystem()
+    with pytest.raises(EvaluationError, match="the server at"):
+        run("a", "dead", "b", "c", "d", system=system)
+    assert len(system.log) < 10
