@@ -85,7 +85,8 @@ def build_engine(helpers: Path, work: Path, target: Path) -> None:
         "BUILD_SHARED_LIBS": "OFF",
     }
     run(
-        tools["cmake"], "-S", source, "-B", build, "-G", "Ninja", *(f"-D{name}={value}" for name, value in switches.items())
+        tools["cmake"], "-S", source, "-B", build, "-G", "Ninja",
+        *(f"-D{name}={value}" for name, value in switches.items()),
     )  # fmt: skip
     run(tools["ninja"], "-C", build, *ENGINE_PROGRAMS)
     target.mkdir(parents=True, exist_ok=True)
@@ -96,7 +97,9 @@ def build_engine(helpers: Path, work: Path, target: Path) -> None:
 def build(target: Path) -> None:
     """Build into ``target``, which appears only when it is complete."""
     if not (shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")):
-        sys.exit("A C++ compiler is needed to build Ollama: apt-get install g++ (or install Ollama: https://ollama.com)")
+        sys.exit(
+            "A C++ compiler is needed to build Ollama: apt-get install g++ (or install Ollama: https://ollama.com)"
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="ollama-build-") as folder:
         work = Path(folder)

@@ -20,12 +20,14 @@ from pathlib import Path
 
 import numpy as np
 from judging_data import LabelledClaim, training_claims
+from planted_faults import planted_claims
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from faithbot.judge.evidence_features import FEATURE_NAMES, ClaimWords, ContextIndex
+from faithbot.judge.context_index import ClaimWords, ContextIndex
+from faithbot.judge.evidence_features import FEATURE_NAMES, evidence_features
+from faithbot.judge.exactness import breaks_exactness
 from faithbot.judge.words import content_words
-from planted_faults import planted_claims
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/faithbot/judge"
@@ -41,20 +43,28 @@ def main() -> None:
     claims = training_claims(folder)
     write_rarity(claims)
     claims += planted_claims(claims, PLANTED, random.Random(0))
-    features = np.array([claim_features(claim) for claim in claims])
+    rows = [claim_features(claim) for claim in claims]
+    features, inexact = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     labels = np.array([claim.supported for claim in claims], dtype=int)
     sources = np.array([claim.source for claim in claims])
+    cap = inexact_cap(inexact, labels, sources)
     unseen = leave_one_source_out(features, labels, sources)
+    unseen = np.where(inexact, np.minimum(unseen, cap), unseen)
     threshold = choose_threshold(unseen, labels, sources)
     print_table(unseen, labels, sources, threshold)
     used = ~np.isin(sources, ONLY_FOR_THRESHOLD) & ~np.isnan(features).any(axis=1)
-    write_weights(Fit(features[used], labels[used], sources[used]), threshold)
+    write_weights(Fit(features[used], labels[used], sources[used]), threshold, cap)
 
 
-def claim_features(claim: LabelledClaim) -> np.ndarray:
-    """Features of a claim; NaN where no word of it stands in its contexts, which the judge decides without weights."""
+def claim_features(claim: LabelledClaim) -> tuple[np.ndarray, bool]:
+    """Features of a claim, and whether it breaks exactness.
+
+    NaN where no word of it stands in its contexts, which the judge decides without weights.
+    """
     match = ContextIndex(claim.contexts).match(ClaimWords.of(claim.claim))
-    return np.full(len(FEATURE_NAMES), np.nan) if match is None else match.features()
+    if match is None:
+        return np.full(len(FEATURE_NAMES), np.nan), False
+    return evidence_features(match), breaks_exactness(match)
 
 
 class Fit:
@@ -78,6 +88,12 @@ class Fit:
     def probability(self, features: np.ndarray) -> np.ndarray:
         logits = ((features - self.mean) / self.scale) @ self.coefficients + self.intercept
         return np.nan_to_num(1 / (1 + np.exp(-logits)), nan=0.0)
+
+
+def inexact_cap(inexact: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> float:
+    """How often people support a claim that breaks exactness: mean over the human-labelled sources."""
+    chosen = inexact & (sources != PLANTED)
+    return float(np.mean([labels[chosen & (sources == source)].mean() for source in np.unique(sources[chosen])]))
 
 
 def leave_one_source_out(features: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
@@ -116,11 +132,12 @@ def print_table(probabilities: np.ndarray, labels: np.ndarray, sources: np.ndarr
     print(f"{'mean (human)':<22}{balanced:>10.1f}{area:>7.1f}")
 
 
-def write_weights(fit: Fit, threshold: float) -> None:
+def write_weights(fit: Fit, threshold: float, cap: float) -> None:
     columns = zip(FEATURE_NAMES, fit.mean, fit.scale, fit.coefficients, strict=True)
     weights = {
         "intercept": round(fit.intercept, 5),
         "threshold": threshold,
+        "inexact_cap": round(cap, 5),
         "features": {
             name: {"mean": round(mean, 5), "scale": round(scale, 5), "coefficient": round(coefficient, 5)}
             for name, mean, scale, coefficient in columns

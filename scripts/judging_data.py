@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from faithbot.judge.sentences import split_sentences, statements
+from faithbot.judge.sentences import statements
+from faithbot.judge.splitting import split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

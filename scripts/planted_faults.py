@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from faithbot.judge.lexicon import EXCLUSIVE
-from faithbot.judge.sentences import split_sentences
 from judging_data import LabelledClaim
+
+from faithbot.judge.lexicon import EXCLUSIVE
+from faithbot.judge.splitting import split_sentences
 
 if TYPE_CHECKING:
     import random
@@ -52,10 +53,8 @@ def _negation(text: str, rng: random.Random) -> str | None:  # noqa: ARG001 - on
 
 
 def _opposite(text: str, rng: random.Random) -> str | None:
-    words = [found for found in re.finditer(r"\b[a-z]+\b", text) if len(found.group()) > 3 and found.group() in EXCLUSIVE]
+    words = [found for found in re.finditer(r"\b[a-z]{4,}\b", text) if found.group() in EXCLUSIVE]
     if not words:
         return None
     found = rng.choice(words)
     return text[: found.start()] + rng.choice(sorted(EXCLUSIVE[found.group()])) + text[found.end() :]
-
-

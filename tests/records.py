@@ -28,7 +28,9 @@ def answered(*claims: Claim) -> Judgement:
 def scored(value: float) -> Judgement:
     """A judgement whose faithfulness is ``value``, with one claim a tenth."""
     supported = round(value * 10)
-    return answered(*(claim(f"fact {number}", "supported" if number < supported else "not_found") for number in range(10)))
+    return answered(
+        *(claim(f"fact {number}", "supported" if number < supported else "not_found") for number in range(10))
+    )
 
 
 ABSTAINED = Judgement(abstained=True)

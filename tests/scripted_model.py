@@ -1,4 +1,4 @@
-"""A model that replays queued replies and fails when they run out: for the cases that no real model produces on demand."""
+"""A model that replays queued replies and fails when they run out: for what no real model does on demand."""
 
 from __future__ import annotations
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from git_repository import make_repository
-
 from faithbot.changes import MAX_DIFF_LINES, find_changes
 from faithbot.config import load_config
 from faithbot.repository import open_snapshot
+from git_repository import make_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +88,8 @@ def test_changes_of_the_grading_come_first_and_are_marked(tmp_path: Path) -> Non
 def test_a_moved_prompt_with_the_same_text_changes_only_its_setting(tmp_path: Path) -> None:
     text = CONFIG.replace("prompt.md", "prompts/answer.md")
     found = changes(
-        tmp_path, {"faithbot.yaml": text, "prompt.md": None, "prompts/answer.md": "Use only the passages.\n{{ question }}\n"}
+        tmp_path,
+        {"faithbot.yaml": text, "prompt.md": None, "prompts/answer.md": "Use only the passages.\n{{ question }}\n"},
     )
     assert list(found) == [("setting", "prompt")]
 

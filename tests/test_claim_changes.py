@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from records import answered, claim, questions, record
 
 from faithbot.claim_changes import find_claim_changes
 from faithbot.judge.protocol import Judgement
+from records import answered, claim, questions, record
 
 if TYPE_CHECKING:
     from faithbot.claim_changes import ClaimChanges
@@ -20,8 +20,12 @@ PASSAGE = "Returns are accepted within 30 days of delivery."
 OTHER = "The stove burns gas and weighs two kilograms."
 
 
-def runs(*judgements: Judgement, contexts: tuple[str, ...] = (PASSAGE, OTHER), key: str | None = None) -> list[AnswerRecord]:
-    return [record("q", run, judgement, contexts=contexts, key=key) for run, judgement in enumerate(judgements, start=1)]
+def runs(
+    *judgements: Judgement, contexts: tuple[str, ...] = (PASSAGE, OTHER), key: str | None = None
+) -> list[AnswerRecord]:
+    return [
+        record("q", run, judgement, contexts=contexts, key=key) for run, judgement in enumerate(judgements, start=1)
+    ]
 
 
 def changes(base: list[AnswerRecord], head: list[AnswerRecord]) -> ClaimChanges:
@@ -71,7 +75,10 @@ def test_a_passage_counts_as_retrieved_whatever_chunk_it_is_in() -> None:
 def test_claims_of_every_head_run_come_first() -> None:
     rare = claim("The tent has 12 doors.", "not_found")
     found = changes(runs(answered(GOOD), answered(GOOD)), runs(answered(rare, INVENTED), answered(INVENTED)))
-    assert [(change.claim, change.head_runs) for change in found.newly_unsupported] == [(INVENTED.text, 2), (rare.text, 1)]
+    assert [(change.claim, change.head_runs) for change in found.newly_unsupported] == [
+        (INVENTED.text, 2),
+        (rare.text, 1),
+    ]
 
 
 def test_a_fixed_claim_is_listed_apart() -> None:

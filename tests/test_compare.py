@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 from faithbot.compare import Grading, compare
+from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,10 +20,18 @@ IDS = [f"q{number}" for number in range(12)]
 
 
 def verdict_of(
-    base: Side | None, head: Side, *, gate: Mapping[str, float] | None = None, asked: tuple[Question, ...] = questions(*IDS), **fields: Any
+    base: Side | None,
+    head: Side,
+    *,
+    gate: Mapping[str, float] | None = None,
+    asked: tuple[Question, ...] = questions(*IDS),
+    **fields: Any,
 ) -> Results:
     grading = Grading(
-        questions=asked, gate=gate or {"faithfulness": 0.0}, min_coverage=0.9, fingerprint=fields.pop("fingerprint", FINGERPRINT)
+        questions=asked,
+        gate=gate or {"faithfulness": 0.0},
+        min_coverage=0.9,
+        fingerprint=fields.pop("fingerprint", FINGERPRINT),
     )
     sides = {"head": head} if base is None else {"base": base, "head": head}
     return compare(grading, sides, runs=2, changes=(), usage=USAGE)

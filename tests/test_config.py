@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from git_repository import make_repository
 
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
+from git_repository import make_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,10 @@ runs: 3
     ).config
     assert config.system.pipeline.options.max_tokens == 99
     assert config.judge.model == "ollama/qwen2.5:7b"
-    assert {name: gate.min_effect for name, gate in config.gate.items()} == {"faithfulness": 0.02, "contradiction_rate": 0}
+    assert {name: gate.min_effect for name, gate in config.gate.items()} == {
+        "faithfulness": 0.02,
+        "contradiction_rate": 0,
+    }
 
 
 def test_a_gate_may_be_a_list_of_names(tmp_path: Path) -> None:
@@ -94,7 +97,10 @@ BAD = {
     "out of range": (MINIMAL + "runs: 0\n", r"line 7, runs: input should be greater than or equal to 1, found 0"),
     "no document": (MINIMAL.replace("docs/*.md", "[]"), r"line 4, system\.pipeline\.documents: must hold at least one"),
     "overlap": (MINIMAL + "    chunking: {size: 100, overlap: 100}\n", r"line 7, .*chunking: overlap must be smaller"),
-    "method": (MINIMAL + "judge: {method: evidense}\n", r"judge\.method: 'evidense' is not known: did you mean 'evidence'\?"),
+    "method": (
+        MINIMAL + "judge: {method: evidense}\n",
+        r"judge\.method: 'evidense' is not known: did you mean 'evidence'\?",
+    ),
     "label without model": (MINIMAL + "judge: {method: label}\n", r"line 7, judge: method `label` needs a `model`"),
     "evidence with model": (MINIMAL + "judge: {model: a/b}\n", r"line 7, judge: method `evidence` calls no model"),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),

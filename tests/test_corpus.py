@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from git_repository import make_repository
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from faithbot.corpus import document_text, load_chunks, match_documents
 from faithbot.errors import UsageError
 from faithbot.repository import Snapshot, open_snapshot
 from faithbot.retrieval import BM25Index, tokens
+from git_repository import make_repository
 
 MANUALS = Path(__file__).parents[2] / "shared" / "data" / "golden" / "contoso-chat" / "manuals"
 
@@ -22,8 +22,14 @@ def snapshot(folder: Path, files: dict[str, str | bytes]) -> Snapshot:
 
 
 def test_globs_select_documents_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    side = snapshot(tmp_path, {"docs/b.md": "b", "docs/sub/a.txt": "a", "docs/c.md": "c", "x.md": "x", "docs/d.py": "d"})
-    assert list(match_documents(side, ["docs/**/*.md", "docs/**/*.txt"], "here")) == ["docs/b.md", "docs/c.md", "docs/sub/a.txt"]
+    side = snapshot(
+        tmp_path, {"docs/b.md": "b", "docs/sub/a.txt": "a", "docs/c.md": "c", "x.md": "x", "docs/d.py": "d"}
+    )
+    assert list(match_documents(side, ["docs/**/*.md", "docs/**/*.txt"], "here")) == [
+        "docs/b.md",
+        "docs/c.md",
+        "docs/sub/a.txt",
+    ]
     assert list(match_documents(side, ["docs/**/*.{md,txt}", "!docs/c.md"], "here")) == ["docs/b.md", "docs/sub/a.txt"]
 
 
@@ -42,7 +48,9 @@ def test_a_file_that_is_no_document_is_named(tmp_path: Path) -> None:
 
 
 def test_chunks_fit_and_say_where_they_stand(tmp_path: Path) -> None:
-    side = open_snapshot(make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main")
+    side = open_snapshot(
+        make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main"
+    )
     paths = list(side.files())
     chunks = load_chunks(side, paths, 800, 100)
     texts = {path: document_text(path, content, "main") for path, content in side.read_many(paths).items()}
@@ -63,7 +71,9 @@ def test_html_keeps_its_structure_and_loses_its_scripts() -> None:
 
 
 def test_search_finds_the_manual_of_the_product(tmp_path: Path) -> None:
-    side = open_snapshot(make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main")
+    side = open_snapshot(
+        make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main"
+    )
     index = BM25Index(load_chunks(side, list(side.files()), 800, 100))
     found = index.search("what is the waterproof rating of the TrailMaster X4 Tent's rainfly?", 3)
     assert found[0].document == "product_info_1.md"

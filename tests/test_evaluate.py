@@ -7,12 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from records import FINGERPRINT, UNREADABLE, questions, scored
 
 from faithbot.errors import CallError, EvaluationError
 from faithbot.evaluate import evaluate, schedule
 from faithbot.progress import Silent
 from faithbot.systems.protocol import Answer, Context
+from records import FINGERPRINT, UNREADABLE, questions, scored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +51,14 @@ class StubbornJudge:
         return FINGERPRINT
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
+        assert answer == question
         assert contexts == ["passage"]
         return UNREADABLE if "odd" in question else scored(1.0)
 
 
-def run(*identifiers: str, system: EchoSystem | None = None, parallel: int = 2) -> dict[SideName, tuple[AnswerRecord, ...]]:
+def run(
+    *identifiers: str, system: EchoSystem | None = None, parallel: int = 2
+) -> dict[SideName, tuple[AnswerRecord, ...]]:
     system = system or EchoSystem()
     systems: dict[SideName, EchoSystem] = {"base": system, "head": system}
     return asyncio.run(

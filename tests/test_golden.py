@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from git_repository import make_repository
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faithbot.errors import UsageError
 from faithbot.golden import Question, load_golden_set, question_key, select
 from faithbot.repository import open_snapshot
+from git_repository import make_repository
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "golden"
 
@@ -24,7 +24,13 @@ def load(folder: Path, content: str | bytes, name: str = "golden.jsonl") -> tupl
 
 def test_every_field_has_its_common_names(tmp_path: Path) -> None:
     rows = [
-        {"id": "a", "question": " How long? ", "ground_truth": "Two years.", "relevant_ids": ["faq.md"], "tags": ["x", "y"]},
+        {
+            "id": "a",
+            "question": " How long? ",
+            "ground_truth": "Two years.",
+            "relevant_ids": ["faq.md"],
+            "tags": ["x", "y"],
+        },
         {"id": 7, "question": "B?", "reference": "b", "tags": "one", "answerable": False},
         {"question": "C?", "truth": "c", "category": "ignored"},
         {"question": "D?", "answer": "d", "id": None},
@@ -83,7 +89,7 @@ def test_a_selection_is_by_id_or_by_number(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.text(min_size=1).filter(str.strip), unique_by=question_key, min_size=1, max_size=5))
-def test_any_question_survives_the_way_through_a_file(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+def test_any_question_survives_the_way_through_a_file(texts: list[str]) -> None:
     class OneFile:
         label, commit = "memory", None
 

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from git_repository import commit_all, git, make_repository, write_files
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.repository import MAX_FILE_BYTES, decode, find_root, join_inside, open_snapshot, read_text
+from git_repository import commit_all, git, make_repository, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,7 @@ def test_a_branch_that_only_the_remote_has_is_found(repository: Path, tmp_path: 
 
 
 def test_an_unknown_ref_is_named(repository: Path) -> None:
-    with pytest.raises(UsageError, match="'nowhere' is not a commit, branch or tag of"):
+    with pytest.raises(UsageError, match="'nowhere' is not a commit"):
         open_snapshot(repository, "nowhere")
 
 

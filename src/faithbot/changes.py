@@ -30,9 +30,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
     )
 
 
-def _settings(
-    base: LoadedConfig, head: LoadedConfig, kind: Literal["grading", "setting"]
-) -> list[SettingChange]:
+def _settings(base: LoadedConfig, head: LoadedConfig, kind: Literal["grading", "setting"]) -> list[SettingChange]:
     before, after = (_flat(loaded.config.model_dump(mode="json")) for loaded in (base, head))
     changes = []
     for key in dict.fromkeys([*before, *after]):
@@ -63,7 +61,8 @@ def _prompts(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
 
 def _documents(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
     before, after = (
-        match_documents(loaded.snapshot, loaded.document_patterns, loaded.place(*DOCUMENTS_KEY)) for loaded in (base, head)
+        match_documents(loaded.snapshot, loaded.document_patterns, loaded.place(*DOCUMENTS_KEY))
+        for loaded in (base, head)
     )
     changes = []
     for path in sorted({*before, *after}):

@@ -132,7 +132,9 @@ def _write(path: Path, text: str) -> None:
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.option("--method", type=click.Choice(["evidence", "label"]), default="evidence", show_default=True)
 @click.option("--model", metavar="PROVIDER/NAME", help="For method label, such as ollama/qwen2.5:7b.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
+)
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
 def judge(answers: Path, method: str, model: str | None, json_file: Path | None, cache: Path | None) -> None:
     """Judge recorded answers: one JSON object a line in, one a line out.
@@ -165,6 +167,5 @@ def demo(cache: Path | None) -> None:
     from faithbot.progress import open_progress
 
     with open_progress() as progress:
-        outcome = run_demo(cache or default_cache(), progress)
-    click.echo(outcome)
-
+        for outcome in run_demo(cache or default_cache(), progress):
+            click.echo(outcome)

@@ -12,7 +12,7 @@ from faithbot import __version__
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric, is_judged
 from faithbot.noise import NoiseComparison, compare_runs
-from faithbot.results import AnswerRecord, MetricComparison, Results, Side, SideName, Usage, Verdict, Warning
+from faithbot.results import AnswerRecord, MetricComparison, Results, ResultWarning, Side, SideName, Usage, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -109,7 +109,10 @@ def _unchanged(base: _Table, head: _Table) -> NDArray[np.bool_]:
     """Questions whose requests are known to be the same on both sides, run by run."""
     return np.array(
         [
-            all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base_row, head_row, strict=True))
+            all(
+                b.request_key is not None and b.request_key == h.request_key
+                for b, h in zip(base_row, head_row, strict=True)
+            )
             for base_row, head_row in zip(base.rows, head.rows, strict=True)
         ]
     )
@@ -266,7 +269,7 @@ def _warnings(
     tables: Mapping[SideName, _Table],
     sides: Mapping[SideName, Side],
     grading: Grading,
-) -> Iterable[Warning]:
+) -> Iterable[ResultWarning]:
     """What the reader of the verdict must know besides it."""
     yield from _crash_warnings(tables)
     for name in grading.gate:
@@ -275,37 +278,40 @@ def _warnings(
         for side, means in metric.run_means.items():
             known = [mean for mean in means if mean is not None]
             if known and max(known) - min(known) > TOO_NOISY:
-                yield Warning(
+                yield ResultWarning(
                     code="too_noisy",
                     message=f"Two runs of {side} differ by {max(known) - min(known):.2f} in {_plain(name)}: "
                     "too noisy to gate on. More questions or a stronger judge would help.",
                 )
         if not metric.measured_noise and metric.n_unchanged < metric.n_questions:
-            yield Warning(
+            yield ResultWarning(
                 code="no_noise_measured",
                 message=f"All runs of a side gave the same {_plain(name)}, so they measured no noise: "
                 "the test over questions decided instead.",
             )
     shift = metrics.get("abstention_rate")
     if shift is not None and shift.delta and shift.delta > 0:
-        yield Warning(
+        yield ResultWarning(
             code="more_abstentions",
             message=f"This change makes {shift.delta:.0%} more of the answers say that they cannot answer. "
             "They do not count in the faithfulness.",
         )
     if grading.fingerprint.model_digest in {side.model_digest for side in sides.values()}:
-        yield Warning(
+        yield ResultWarning(
             code="self_judging",
             message="The judge is the model that wrote the answers: models judge themselves leniently.",
         )
 
 
-def _crash_warnings(tables: Mapping[SideName, _Table]) -> Iterable[Warning]:
+def _crash_warnings(tables: Mapping[SideName, _Table]) -> Iterable[ResultWarning]:
     """Questions that head cannot answer although base can."""
     if "base" not in tables:
         return
     judged = {side: table.judged() for side, table in tables.items()}
-    for index in np.flatnonzero(judged["base"] & ~judged["head"]):
-        record = tables["head"].rows[index][0]
-        question = tables["head"].questions[index]
-        yield Warning(code="head_failed", message=f"Only this pull request fails on “{question.text}”: {record.failure}")
+    only_head = judged["base"] & ~judged["head"]
+    for question, row, failed in zip(tables["head"].questions, tables["head"].rows, only_head, strict=True):
+        if not failed:
+            continue
+        yield ResultWarning(
+            code="head_failed", message=f"Only this pull request fails on “{question.text}”: {row[0].failure}"
+        )

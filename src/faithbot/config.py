@@ -66,7 +66,7 @@ class Retrieval(_Section):
 
 
 class Pipeline(_Section):
-    """The built-in RAG: documents to chunks, chunks to contexts, contexts and question to a prompt, prompt to answer."""
+    """The built-in RAG: documents, chunks, contexts, prompt, answer."""
 
     documents: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
     chunking: Chunking = Chunking()
@@ -93,7 +93,7 @@ class JudgeSettings(_Section):
         if self.method == "label" and self.model is None:
             raise PydanticCustomError("model", "method `label` needs a `model`, such as ollama/qwen2.5:7b")
         if self.method == "evidence" and self.model is not None:
-            raise PydanticCustomError("model", "method `evidence` calls no model: remove `model`, or use method `label`")
+            raise PydanticCustomError("model", "method `evidence` calls no model: remove `model`, or choose `label`")
         return self
 
 

@@ -39,12 +39,16 @@ def match_documents(snapshot: Snapshot, patterns: Sequence[str], place: str) -> 
     files = snapshot.files()
     for pattern in patterns:
         if not pattern.startswith("!") and not any(glob.globmatch(path, pattern, flags=_GLOB_FLAGS) for path in files):
-            raise UsageError(f"{place}: no file on {snapshot.label} matches {pattern!r} (of {len(files)} files in git).")
+            raise UsageError(
+                f"{place}: no file on {snapshot.label} matches {pattern!r} (of {len(files)} files in git)."
+            )
     matching = {path: content for path, content in files.items() if glob.globmatch(path, patterns, flags=_GLOB_FLAGS)}
     readable = (*_MARKDOWN, *_HTML, *_TEXT)
     for path in matching:
         if PurePosixPath(path).suffix.lower() not in readable:
-            raise UsageError(f"{place}: {path} is none of {', '.join(readable)}: narrow the pattern or leave it out with `!`.")
+            raise UsageError(
+                f"{place}: {path} is none of {', '.join(readable)}: narrow the pattern or leave it out with `!`."
+            )
     if not matching:
         raise UsageError(f"{place}: the `!` patterns leave no document on {snapshot.label}.")
     return matching

@@ -1,4 +1,4 @@
-"""The work of both sides: every question answered and judged, in an order that is fair to both and keeps models busy."""
+"""The work of both sides: every question answered and judged, in an order that is fair and keeps models busy."""
 
 from __future__ import annotations
 

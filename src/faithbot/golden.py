@@ -49,11 +49,13 @@ def load_golden_set(snapshot: Snapshot, path: str) -> tuple[Question, ...]:
         question = _question(row, f"{name}, {place}")
         if question.id in questions:
             what = "id" if row.get("id") is not None else "question"
-            raise UsageError(f"{name}, {place}: this {what} stands in {places[question.id]} already: give it its own id.")
+            raise UsageError(
+                f"{name}, {place}: this {what} stands in {places[question.id]} already: give it its own id."
+            )
         questions[question.id] = question
         places[question.id] = place
     if not questions:
-        raise UsageError(f"{name} holds no question: add lines such as {{\"question\": \"How long is the warranty?\"}}.")
+        raise UsageError(f'{name} holds no question: add lines such as {{"question": "How long is the warranty?"}}.')
     return tuple(questions.values())
 
 
@@ -72,7 +74,9 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         try:
             items = json.loads(text)
         except json.JSONDecodeError as error:
-            raise UsageError(f"{name}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}.") from None
+            raise UsageError(
+                f"{name}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}."
+            ) from None
         numbered = ((f"item {number}", item) for number, item in enumerate(items, start=1))
     else:
         numbered = (

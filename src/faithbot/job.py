@@ -70,7 +70,14 @@ async def run_comparison(request: CompareRequest, progress: Progress) -> Results
         answers = await evaluate(
             questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
         )
-        usage = models.usage(answers=sum(map(len, answers.values())), seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        usage = Usage(
+            answers=sum(map(len, answers.values())),
+            model_calls=models.calls,
+            cached_calls=models.hits,
+            seconds=seconds,
+            busy_share=min(1.0, models.busy.seconds / seconds) if models.calls else None,
+        )
     sides = {name: _side(name, loaded[name], *described[name], answers[name]) for name in loaded}
     changes = find_changes(loaded["base"], loaded["head"]) if "base" in loaded else ()
     return compare(grading, sides, runs=runs, changes=changes, usage=usage)
@@ -93,9 +100,7 @@ def _plan(questions: tuple[Question, ...], runs: int, described: dict[SideName, 
     return f"{len(questions)} questions × {runs} runs on {' and '.join(described)}, answered by {models}"
 
 
-def _side(
-    name: SideName, loaded: LoadedConfig, model: str, digest: str, answers: tuple[AnswerRecord, ...]
-) -> Side:
+def _side(name: SideName, loaded: LoadedConfig, model: str, digest: str, answers: tuple[AnswerRecord, ...]) -> Side:
     return Side(
         name=name,
         label=loaded.snapshot.label,

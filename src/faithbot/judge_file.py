@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -32,12 +32,10 @@ class AnswerRow(BaseModel):
     contexts: list[str]
 
 
-async def judge_file(
-    path: Path, method: Literal["evidence", "label"], model: str | None, cache: Path, progress: Progress
-) -> list[str]:
+async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
     """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
     try:
-        settings = JudgeSettings(method=method, model=model)
+        settings = JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
         raise UsageError("; ".join(detail["msg"] for detail in error.errors())) from None
     try:

@@ -41,7 +41,7 @@ def contradiction_rate(record: AnswerRecord, _question: Question) -> float | Non
 
 
 def unsupported_per_answer(record: AnswerRecord, _question: Question) -> float | None:
-    """Number of claims that are contradicted or not found. Grows with the length of the answers; 0 for an abstention."""
+    """Claims that are contradicted or not found. Grows with the length of the answers; 0 for an abstention."""
     judgement = _judged(record)
     if judgement is None:
         return None

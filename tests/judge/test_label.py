@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_model import ScriptedModel
 
 from faithbot.errors import CallError
 from faithbot.judge.label import LabelJudge, parse_label
+from scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from faithbot.judge.protocol import Judgement
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 CONTEXTS = ["Returns are accepted within 30 days of delivery.", "The stove burns gas."]
 
 
-def judge(reply: str | Exception | None, answer: str, contexts: list[str] = CONTEXTS) -> tuple[Judgement, ScriptedModel]:
+def judge(
+    reply: str | Exception | None, answer: str, contexts: list[str] = CONTEXTS
+) -> tuple[Judgement, ScriptedModel]:
     model = ScriptedModel([] if reply is None else [reply])
     judgement = asyncio.run(LabelJudge(model).judge("How long can I return it?", answer, contexts))
     asyncio.run(model.aclose())

@@ -18,7 +18,7 @@ from faithbot.results import (
     Usage,
 )
 from faithbot.results import (
-    Warning as ResultWarning,
+    ResultWarning,
 )
 
 QUESTIONS = tuple(

@@ -17,15 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faithbot.judge.abstention import is_abstention, without_abstention
-from faithbot.judge.evidence_features import (
-    FEATURE_NAMES,
-    ClaimWords,
-    ContextIndex,
-    Match,
-    missing_quantities,
-    opposite,
-    polarity_differs,
-)
+from faithbot.judge.context_index import ClaimWords, ContextIndex, Match
+from faithbot.judge.evidence_features import FEATURE_NAMES, evidence_features
+from faithbot.judge.exactness import breaks_exactness, conflicts
 from faithbot.judge.protocol import Claim, Evidence, JudgeFingerprint, Judgement, Support
 from faithbot.judge.sentences import statements
 
@@ -36,7 +30,6 @@ if TYPE_CHECKING:
 
 CODE_VERSION = 1
 """Counted up with every change of the code that changes a probability or a claim."""
-_ALIGNED = 0.6
 _WEIGHTS = resources.files("faithbot.judge") / "evidence_weights.json"
 
 
@@ -50,6 +43,8 @@ class EvidenceWeights:
     intercept: float
     threshold: float
     """P(supported) from which on a claim counts as supported."""
+    inexact_cap: float
+    """Largest P(supported) of a claim that breaks exactness: how often such claims are supported after all."""
     digest: str
 
     @classmethod
@@ -67,13 +62,15 @@ class EvidenceWeights:
             column("coefficient", 0.0),
             fitted["intercept"],
             fitted["threshold"],
+            fitted["inexact_cap"],
             hashlib.sha256(text.encode()).hexdigest()[:12],
         )
 
     def probability(self, match: Match) -> float:
         """P(supported) of a claim laid beside its evidence."""
-        standardised = (match.features() - self.mean) / self.scale
-        return 1.0 / (1.0 + math.exp(-float(self.coefficients @ standardised) - self.intercept))
+        standardised = (evidence_features(match) - self.mean) / self.scale
+        probability = 1.0 / (1.0 + math.exp(-float(self.coefficients @ standardised) - self.intercept))
+        return min(probability, self.inexact_cap) if breaks_exactness(match) else probability
 
 
 @cache
@@ -117,7 +114,13 @@ class EvidenceJudge:
     def _support(self, match: Match, probability: float) -> Support:
         if probability >= self._weights.threshold:
             return "supported"
-        return "contradicted" if _conflicts(match) else "not_found"
+        return "contradicted" if conflicts(match) else "not_found"
+
+
+def support_probability(claim: str, contexts: Sequence[str]) -> float:
+    """P(supported) of one claim, 0 to 1; 0 where no content word of it stands in any context."""
+    match = ContextIndex(contexts).match(ClaimWords.of(claim))
+    return 0.0 if match is None else packaged_weights().probability(match)
 
 
 def nearest_passage(claim: str, contexts: Sequence[str]) -> tuple[Evidence, float] | None:
@@ -133,10 +136,3 @@ def nearest_passage(claim: str, contexts: Sequence[str]) -> tuple[Evidence, floa
 def _evidence(match: Match, contexts: Sequence[str]) -> Evidence:
     span, context = match.nearest.span, match.nearest.context
     return Evidence(context=context, start=span.start, end=span.end, quote=contexts[context][span.start : span.end])
-
-
-def _conflicts(match: Match) -> bool:
-    """Whether the nearest passage says otherwise: it aligns but for a number, the polarity or an opposite."""
-    if match.nearest.coverage < _ALIGNED:
-        return False
-    return missing_quantities(match).conflict or polarity_differs(match) or opposite(match) is not None

@@ -69,9 +69,7 @@ class LabelJudge:
             return _judgement("NO", answer, contexts)
         prompt = self._template.render(question=question, answer=answer, contexts=contexts)
         self._model.reserve(estimate_tokens(prompt) + _OPTIONS.max_tokens)
-        request = ChatRequest(
-            messages=(Message(role="user", content=prompt),), options=_OPTIONS, json_schema=_SCHEMA
-        )
+        request = ChatRequest(messages=(Message(role="user", content=prompt),), options=_OPTIONS, json_schema=_SCHEMA)
         try:
             reply = await self._model.chat(request)
         except CallError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from faithbot.judge.evidence_features import RELATED_CREDIT
+from faithbot.judge.context_index import RELATED_CREDIT
 from faithbot.judge.lexicon import EXCLUSIVE
 from faithbot.judge.quantities import Quantity, quantities
 from faithbot.judge.words import is_negated, related_keys, tokenize
@@ -40,7 +40,7 @@ def _signature(claim: str) -> ClaimSignature:
         words=words,
         related=frozenset(related for word in words for related in related_keys(word)),
         forms=frozenset(token.form for token in tokens),
-        quantities=tuple(quantities(claim)),
+        quantities=quantities(claim),
         negated=is_negated(claim),
     )
 

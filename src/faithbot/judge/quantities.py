@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from faithbot.judge.lexicon import EXCLUSIVE, NUMBER_SCALES, NUMBER_WORDS, STOP_WORDS, UNITS
+from faithbot.judge.lexicon import NUMBER_SCALES, NUMBER_WORDS, STOP_WORDS, UNITS
 from faithbot.judge.words import fold, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _PIECE = re.compile(
-    r"(?<!\d)\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)|\d+(?:[.,'’]\d+)*|%|°\s?[CFcf]\b|[$€£¥]"
+    r"(?<!\d)\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)|\d{1,3}(?:[.,'’]\d{3})+(?![.,]?\d)"
+    r"|\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:\.\d{3})+,\d+"
+    r"|(?<!\d,)\d+(?:[.,]\d+(?![.,]\d))?|\d+|%|°\s?[CFcf]\b|[$€£¥]"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_MONTHS = ("january", *sorted(EXCLUSIVE["january"]))
 _MONTH_NAMES = (
     "january february march april may june july august september october november december",
     "januar februar marz april mai juni juli august september oktober november dezember",
@@ -29,6 +31,8 @@ _MONTH_NAMES = (
 )
 _MONTH_NUMBER = {name: number for names in _MONTH_NAMES for number, name in enumerate(names.split(), start=1)}
 _CURRENCIES = "$€£¥"
+_LABELS = frozenset({"passage", "passages", "step", "steps", "source", "sources", "document"})
+"""What is numbered, not counted: "passage 3" states no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,10 @@ class Quantity:
     def equals(self, other: Quantity) -> bool:
         """The same value: in the base unit where the dimensions agree, as written where one has none."""
         if self.dimension == other.dimension:
-            return _any_close(self._base_values(), other._base_values())
+            return _any_close(self.base_values(), other.base_values())
         if self.dimension is None or other.dimension is None:
             return _any_close(self.values, other.values) or (
-                "ratio" in (self.dimension, other.dimension) and _any_close(self._base_values(), other._base_values())
+                "ratio" in (self.dimension, other.dimension) and _any_close(self.base_values(), other.base_values())
             )
         return False
 
@@ -69,7 +73,8 @@ class Quantity:
         """Looks like a calendar year."""
         return self.dimension is None and len(self.values) == 1 and 1000 <= self.values[0] <= 2100 and self.noun is None
 
-    def _base_values(self) -> tuple[float, ...]:
+    def base_values(self) -> tuple[float, ...]:
+        """The values in the dimension's base unit."""
         return tuple(value * self.factor for value in self.values)
 
 
@@ -77,8 +82,9 @@ def _any_close(left: Iterable[float], right: Sequence[float]) -> bool:
     return any(math.isclose(a, b, rel_tol=1e-9) for a in left for b in right)
 
 
-def quantities(text: str) -> list[Quantity]:
-    """All numbers of a text, in order, with the units beside them."""
+@lru_cache(maxsize=8192)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """All numbers of a sentence, in order, with the units beside them."""
     text = _ISO_DATE.sub(_spell_date, text)
     pieces = _PIECE.findall(text)
     found: list[Quantity] = []
@@ -88,15 +94,15 @@ def quantities(text: str) -> list[Quantity]:
         if quantity is not None:
             found.append(quantity)
         position += length
-    return found
+    return tuple(found)
 
 
 def is_derived(quantity: Quantity, sources: Sequence[Quantity]) -> bool:
     """Whether the quantity is the sum or the difference of two source quantities of its dimension."""
     same = [source for source in sources if source.dimension == quantity.dimension][:12]
-    targets = quantity._base_values()  # noqa: SLF001 - same module
+    targets = quantity.base_values()
     for a, b in combinations(same, 2):
-        left, right = a._base_values()[0], b._base_values()[0]  # noqa: SLF001 - same module
+        left, right = a.base_values()[0], b.base_values()[0]
         if _any_close(targets, (left + right, abs(left - right))):
             return True
     return False
@@ -116,6 +122,8 @@ def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
         return None, 1
     after = fold(pieces[position + length]) if position + length < len(pieces) else ""
     before = pieces[position - 1] if position else ""
+    if before.casefold() in _LABELS:
+        return None, length
     if before in _CURRENCIES and before:
         dimension, factor = UNITS[before]
         return Quantity(values, dimension, factor), length
@@ -126,7 +134,8 @@ def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
         return Quantity(values, month or "ordinal"), length
     # Units of unspaced scripts come one character a piece: 小时 before 小.
     for size in (2, 1):
-        unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in pieces[position + length : position + length + size]))
+        following = pieces[position + length : position + length + size]
+        unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in following))
         if unit is not None:
             return Quantity(values, unit[0], unit[1]), length + size
     if length == 1 and values == (1.0,) and not pieces[position].isdigit():

@@ -19,7 +19,9 @@ from faithbot.judge.lexicon import (
 
 _TOKEN = re.compile(r"\d+(?:[.,'’]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 # Scripts written without spaces, and Hangul, whose particles stick to the word: both compare best as character pairs.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff々]+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff々]+"
+)
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "es", "ly", "s", "e")
 
@@ -48,9 +50,7 @@ def fold(word: str) -> str:
         decomposed = unicodedata.normalize("NFKD", folded)
         folded = "".join(character for character in decomposed if not unicodedata.combining(character))
         folded = unicodedata.normalize("NFC", folded)
-    if folded.endswith("'s"):
-        folded = folded[:-2]
-    return folded.replace("'", "")
+    return folded.removesuffix("'s").replace("'", "")
 
 
 @lru_cache(maxsize=65536)
@@ -108,8 +108,9 @@ def _analyse(word: str) -> tuple[str, str, bool]:
     return stem(form), form, len(form) > 1
 
 
-def tokenize(text: str) -> list[Token]:
-    """Tokens of a text in order. Runs of an unspaced script give overlapping character pairs."""
+@lru_cache(maxsize=8192)
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Tokens of a sentence in order. Runs of an unspaced script give overlapping character pairs."""
     tokens = []
     for match in _TOKEN.finditer(text):
         word = match.group()
@@ -118,7 +119,15 @@ def tokenize(text: str) -> list[Token]:
             continue
         key, form, is_content = _analyse(word)
         tokens.append(Token(key, form, is_content, word[0].isupper(), match.start()))
-    return tokens
+    return tuple(tokens)
+
+
+def content_keys(text: str) -> set[str]:
+    """The keys of the content words of a text, without building tokens: what an index over contexts needs."""
+    if not text.isascii() and _UNSPACED.search(text):
+        return {token.key for token in tokenize(text) if token.is_content}
+    analysed = map(_analyse, _TOKEN.findall(text))
+    return {key for key, _, is_content in analysed if is_content}
 
 
 def _split_unspaced(word: str, offset: int) -> list[Token]:
@@ -161,10 +170,5 @@ def is_negated(text: str) -> bool:
 
 
 def is_negator(token: Token) -> bool:
-    """Whether a token denies: a negating word or a contraction with "n't"."""
-    return token.form in NEGATORS or (token.form.endswith("nt") and token.form in _CONTRACTIONS)
-
-
-_CONTRACTIONS = frozenset(
-    "dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt mustnt neednt".split()
-)
+    """Whether a token denies."""
+    return token.form in NEGATORS

@@ -55,8 +55,10 @@ class ContextWindow:
 
     def grow(self, tokens: int) -> bool:
         """Make room for ``tokens`` and tell whether it is there."""
-        self.reserve(min(tokens, self.limit) if self.limit else tokens)
-        return tokens <= self.size
+        if self.limit is not None and tokens > self.limit:
+            return False
+        self.reserve(tokens)
+        return True
 
     async def answer(self, model: str, request: ChatRequest, call: Callable[[ChatRequest], Awaitable[Reply]]) -> Reply:
         """Make a call, and once more where its prompt needs more room than was reserved and the weights have that."""
@@ -65,11 +67,11 @@ class ContextWindow:
         except ContextExceededError as error:
             needed = (error.prompt_tokens or estimate_prompt_tokens(request)) + request.options.max_tokens
             if not self.grow(needed):
-                raise context_error(model, error.prompt_tokens, request, self.size) from error
+                raise context_error(model, error.prompt_tokens, request, self.limit or self.size) from error
         try:
             return await call(request)
         except ContextExceededError as error:
-            raise context_error(model, error.prompt_tokens, request, self.size) from error
+            raise context_error(model, error.prompt_tokens, request, self.limit or self.size) from error
 
 
 def context_error(model: str, prompt_tokens: int | None, request: ChatRequest, context: int | None) -> CallError:

@@ -37,7 +37,7 @@ class OpenAIModel:
         self.name = name
         self._completions = ChatCompletions(
             base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_API,
-            name="The OpenAI-compatible server",
+            name="OpenAI-compatible server",
             cure="Is it running, and is OPENAI_BASE_URL its address? That usually ends in /v1.",
             key=api_key or os.environ.get("OPENAI_API_KEY") or None,
             patience=patience,

@@ -33,7 +33,8 @@ class ChatRequest(_Frozen):
 
     messages: tuple[Message, ...]
     options: SamplingOptions = SamplingOptions()
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    """Negative ones and those beyond 32 bits mean "random" to llama.cpp."""
     run: int = 1
     """Part of the cache's key: a repeated run is a new draw, never the same reply counted twice."""
     json_schema: dict[str, Any] | None = None
@@ -77,6 +78,11 @@ class ModelIdentity(_Frozen):
 
 class Model(Protocol):
     """A language model. Implementations raise :class:`faithbot.errors.FaithbotError` and nothing else."""
+
+    @property
+    def parallel(self) -> int:
+        """Calls that the backend works on at once; further ones only queue there."""
+        ...
 
     async def identity(self) -> ModelIdentity:
         """Ask the backend which weights it serves. Raises where the model is missing or the server is dead."""

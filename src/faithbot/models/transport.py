@@ -187,9 +187,9 @@ def _parse(url: str, name: str) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
-        raise UsageError(f"The address of {name} is not a URL: {error}.") from error
+        raise UsageError(f"{name}: its address is not a URL: {error}.") from error
     if parsed.scheme not in {"http", "https"} or not parsed.host:
-        raise UsageError(f"The address of {name} must start with http:// or https:// and name a host.")
+        raise UsageError(f"{name}: its address must start with http:// or https:// and name a host.")
     return parsed
 
 

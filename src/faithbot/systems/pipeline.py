@@ -1,4 +1,4 @@
-"""The built-in RAG: documents to chunks, chunks to contexts, contexts and question to a prompt, prompt to answer."""
+"""The built-in RAG: documents, chunks, contexts, prompt, answer."""
 
 from __future__ import annotations
 
@@ -49,9 +49,13 @@ class PipelineSystem:
         self._template = _compile(read_text(loaded.snapshot, loaded.prompt_path), self._prompt_name)
 
     def prepare(self, questions: Sequence[Question]) -> None:
-        """Render every prompt once: a template that fails does so before any call, and the longest sizes the context."""
-        longest = max(estimate_tokens(self._prompt(question.text, self._retrieve(question.text))) for question in questions)
-        self._model.reserve(longest + self._settings.options.max_tokens)
+        """Render every prompt once: a broken template fails before any call, and the longest sizes the context."""
+        for question in questions:
+            try:
+                prompt = self._prompt(question.text, self._retrieve(question.text))
+            except CallError:
+                continue  # recorded as this question's failure when its turn comes
+            self._model.reserve(estimate_tokens(prompt) + self._settings.options.max_tokens)
 
     async def describe(self) -> tuple[str, str]:
         """Model as written in the configuration, and the digest of its weights."""
@@ -78,7 +82,9 @@ class PipelineSystem:
         try:
             prompt = self._template.render(question=question, contexts=contexts)
         except UndefinedError as error:
-            raise UsageError(f"{self._prompt_name}: {error.message}: a prompt knows `question` and `contexts`.") from None
+            raise UsageError(
+                f"{self._prompt_name}: {error.message}: a prompt knows `question` and `contexts`."
+            ) from None
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, OverflowError) as error:
             raise UsageError(f"{self._prompt_name}: the template fails: {error}") from None
         if len(prompt) > MAX_PROMPT_CHARACTERS:
@@ -88,7 +94,7 @@ class PipelineSystem:
 
 def _compile(source: str, name: str) -> Template:
     """A pull request's template is data: it runs in Jinja's sandbox and sees two variables."""
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)  # noqa: S701 - a prompt is not HTML
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True)
     try:
         return environment.from_string(source)
     except TemplateSyntaxError as error:

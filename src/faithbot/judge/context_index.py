@@ -1,0 +1,252 @@
+"""Claims laid beside contexts: which words of a claim stand where, and the passage nearest to it.
+
+A context is analysed once and remembered; a claim then costs a few small matrix operations.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER
+from faithbot.judge.quantities import Quantity, quantities
+from faithbot.judge.splitting import Span, split_sentences
+from faithbot.judge.words import Token, content_keys, related_keys, stem, tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float64]
+
+RELATED_CREDIT = 0.6
+"""What a synonym or a word with the same first letters counts, the same word being 1."""
+_CACHED_LENGTH = 20_000
+_SCALE_KEYS = frozenset(map(stem, NUMBER_SCALES))
+
+
+class ContextSentence(NamedTuple):
+    """A sentence of a context."""
+
+    span: Span
+    text: str
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Its words and numbers."""
+        return tokenize(self.text)
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Its numbers by value."""
+        return quantities(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedContext:
+    """Sentences of a context and where its content words stand."""
+
+    sentences: tuple[ContextSentence, ...]
+    postings: dict[str, list[int]]
+    """Key to the numbers of the sentences that hold it."""
+    related: dict[str, list[int]]
+    """Synonym group or word beginning to the numbers of the sentences that hold a word of it."""
+    numbered: tuple[ContextSentence, ...]
+    """The sentences that may hold a number."""
+
+    @classmethod
+    def of(cls, context: str) -> AnalysedContext:
+        """Analyse a context."""
+        spans = split_sentences(context)
+        sentences = tuple(ContextSentence(span, context[span[0] : span[1]]) for span in spans)
+        postings: dict[str, list[int]] = {}
+        for number, sentence in enumerate(sentences):
+            for key in content_keys(sentence.text):
+                postings.setdefault(key, []).append(number)
+        related: dict[str, list[int]] = {}
+        with_number: set[int] = set()
+        for key, numbers in postings.items():
+            for other in related_keys(key):
+                related.setdefault(other, []).extend(numbers)
+            if key[0] == "#" or key in _SCALE_KEYS:
+                with_number.update(numbers)
+        return cls(sentences, postings, related, tuple(sentences[number] for number in sorted(with_number)))
+
+
+@lru_cache(maxsize=512)
+def _analyse_cached(context: str) -> AnalysedContext:
+    return AnalysedContext.of(context)
+
+
+def analyse_context(context: str) -> AnalysedContext:
+    """Contexts of the usual size are remembered, since every run is judged against them."""
+    return _analyse_cached(context) if len(context) <= _CACHED_LENGTH else AnalysedContext.of(context)
+
+
+def forget_contexts() -> None:
+    """Drop what is remembered: frees memory, and lets a measurement start cold."""
+    for remembered in (_analyse_cached, tokenize, quantities):
+        remembered.cache_clear()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimWords:
+    """A claim, analysed: everything that does not depend on the contexts."""
+
+    tokens: tuple[Token, ...]
+    content: tuple[Token, ...]
+    """Content tokens, the first of each key, in order."""
+    quantities: tuple[Quantity, ...]
+    is_name: npt.NDArray[np.bool_]
+    is_number: npt.NDArray[np.bool_]
+    rarity: Vector
+    """Per content word, how little to be expected in any text, 0 to 1."""
+
+    @classmethod
+    def of(cls, claim: str) -> ClaimWords:
+        """Analyse a claim."""
+        tokens = _without_opening(tokenize(claim))
+        first_of_key: dict[str, Token] = {}
+        for token in tokens:
+            if token.is_content:
+                first_of_key.setdefault(token.key, token)
+        content = tuple(first_of_key.values())
+        opening = tokens[0].start if tokens else 0
+        return cls(
+            tokens,
+            content,
+            quantities(claim),
+            np.array([token.is_name and token.start != opening for token in content], dtype=bool),
+            np.array([token.key.startswith("#") for token in content], dtype=bool),
+            np.array([_rarity().get(token.key, 1.0) for token in content]),
+        )
+
+
+def _without_opening(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Tokens without the chatter that a reply opens with: "Yes, I think that ..."."""
+    start = next((i for i, token in enumerate(tokens) if token.form not in OPENING_CHATTER), 0)
+    return tokens[start:]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The passage nearest to a claim: one sentence or two neighbouring ones of the same context."""
+
+    context: int
+    sentences: tuple[ContextSentence, ...]
+    coverage: float
+    """Weighted share of the claim's content words that stand in it, 0 to 1."""
+
+    @property
+    def tokens(self) -> list[Token]:
+        """Its words and numbers."""
+        return [token for sentence in self.sentences for token in sentence.tokens]
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its context."""
+        return Span(self.sentences[0].span.start, self.sentences[-1].span.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A claim laid beside its evidence."""
+
+    words: ClaimWords
+    nearest: Nearest
+    weights: Vector
+    """Per content word, sum 1."""
+    credit: Vector
+    """Per content word, in the nearest passage."""
+    sentence_coverage: float
+    window_coverage: float
+    context_coverage: float
+    all_credit: Vector
+    """Per content word, in any sentence of any context."""
+    all_quantities: list[Quantity]
+
+
+class ContextIndex:
+    """The contexts of one answer, by word."""
+
+    def __init__(self, contexts: Sequence[str]) -> None:
+        self._contexts = [analyse_context(context) for context in contexts]
+        self.sentences = [sentence for context in self._contexts for sentence in context.sentences]
+        sizes = [len(context.sentences) for context in self._contexts]
+        self._offsets = np.cumsum([0, *sizes[:-1]]).tolist()
+        self._owner = np.repeat(np.arange(len(sizes)), sizes)
+        self._context_starts = np.flatnonzero(np.diff(self._owner, prepend=-1))
+        self._same_context = self._owner[1:] == self._owner[:-1]
+
+    def coverage(self, words: ClaimWords) -> Vector:
+        """Credit per content word and sentence, shape (content words, sentences), each 0, RELATED_CREDIT or 1."""
+        matrix = np.zeros((len(words.content), len(self.sentences)))
+        for row, token in zip(matrix, words.content, strict=True):
+            related = related_keys(token.key)
+            for context, offset in zip(self._contexts, self._offsets, strict=True):
+                for key in related:
+                    for number in context.related.get(key, ()):
+                        row[offset + number] = RELATED_CREDIT
+                for number in context.postings.get(token.key, ()):
+                    row[offset + number] = 1.0
+        return matrix
+
+    def all_quantities(self) -> list[Quantity]:
+        """The numbers of all contexts."""
+        numbered = (sentence for context in self._contexts for sentence in context.numbered)
+        return [quantity for sentence in numbered for quantity in sentence.quantities]
+
+    def match(self, words: ClaimWords) -> Match | None:
+        """The evidence for a claim, or None where no content word of it stands in any context."""
+        if not self.sentences or not words.content:
+            return None
+        by_sentence = self.coverage(words)
+        weights = _weights(by_sentence) * words.rarity
+        total = float(weights.sum())
+        sentence_scores = weights @ by_sentence
+        best = int(sentence_scores.argmax())
+        if sentence_scores[best] <= 0:
+            return None
+        windows = by_sentence.copy()
+        windows[:, :-1] = np.maximum(by_sentence[:, :-1], by_sentence[:, 1:] * self._same_context)
+        window_scores = weights @ windows
+        first = int(window_scores.argmax())
+        by_context = np.maximum.reduceat(by_sentence, self._context_starts, axis=1)
+        context_scores = weights @ by_context
+        # A second sentence has to bring a word of its own, or the quote would only be longer.
+        pair = window_scores[first] > sentence_scores[best] + 0.05 * total
+        start, size = (first, 2) if pair else (best, 1)
+        chosen = tuple(self.sentences[start : start + size])
+        credit = windows[:, first] if pair else by_sentence[:, best]
+        return Match(
+            words=words,
+            nearest=Nearest(int(self._owner[start]), chosen, float(weights @ credit) / total),
+            weights=weights / total,
+            credit=credit,
+            sentence_coverage=float(sentence_scores[best]) / total,
+            window_coverage=float(window_scores[first]) / total,
+            context_coverage=float(context_scores.max()) / total,
+            all_credit=by_sentence.max(axis=1),
+            all_quantities=self.all_quantities() if words.quantities else [],
+        )
+
+
+def _weights(by_sentence: Vector) -> Vector:
+    """Rare words weigh more: inverse sentence frequency, between 1 and 2."""
+    n_sentences = by_sentence.shape[1]
+    frequency = (by_sentence > 0).sum(axis=1)
+    rarity: Vector = 1.0 + np.log((n_sentences + 1.0) / (frequency + 1.0)) / np.log(n_sentences + 1.0)
+    return rarity
+
+
+@cache
+def _rarity() -> dict[str, float]:
+    """Stem to a weight between 0 and 1; words that are not listed are rare and weigh 1."""
+    table: dict[str, float] = json.loads((resources.files("faithbot.judge") / "word_rarity.json").read_text("utf-8"))
+    return table

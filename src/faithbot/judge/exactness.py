@@ -1,0 +1,122 @@
+"""What must agree exactly between a claim and its evidence, compared by code: numbers, polarity, opposites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faithbot.judge.alignment import align
+from faithbot.judge.lexicon import EXCLUSIVE, FLAT_NEGATORS
+from faithbot.judge.quantities import is_derived
+from faithbot.judge.words import Token, is_negator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faithbot.judge.context_index import Match
+
+_NEAR = 4
+_ALIGNED = 0.6
+_VERBATIM_COVERAGE = 0.8
+_VERBATIM_ORDER = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class MissingQuantities:
+    """Numbers of a claim that its evidence does not hold, as shares of its numbers."""
+
+    anywhere: float
+    """In no context at all, nor the sum or difference of two numbers of the nearest passage."""
+    here: float
+    """Not in the nearest passage."""
+    conflict: bool
+    """The nearest passage has another value for what looks like the same thing."""
+    replaced: bool
+    """A number is not in the nearest passage, which has one that the claim does not state."""
+
+
+def missing_quantities(match: Match) -> MissingQuantities:
+    """Compare the claim's numbers by value with those of the nearest passage, then of all contexts."""
+    wanted = match.words.quantities
+    if not wanted:
+        return MissingQuantities(0.0, 0.0, conflict=False, replaced=False)
+    near = [quantity for sentence in match.nearest.sentences for quantity in sentence.quantities]
+    not_here = [quantity for quantity in wanted if not any(quantity.equals(other) for other in near)]
+    not_here = [quantity for quantity in not_here if not is_derived(quantity, near)]
+    nowhere = [quantity for quantity in not_here if not any(quantity.equals(other) for other in match.all_quantities)]
+    # A value of the passage that the claim states as well is not the claim's other number changed.
+    free = [other for other in near if not any(other.equals(quantity) for quantity in wanted)]
+    conflict = any(quantity.conflicts(other) for quantity in not_here for other in free)
+    return MissingQuantities(
+        len(nowhere) / len(wanted), len(not_here) / len(wanted), conflict, replaced=bool(not_here and free)
+    )
+
+
+def polarity_differs(match: Match) -> bool:
+    """Whether one side flatly denies a word that the other side states without any negator."""
+    claim, passage = match.words.tokens, match.nearest.tokens
+    return _denies(claim, passage) or _denies(passage, claim)
+
+
+def _denies(tokens: Sequence[Token], other: Sequence[Token]) -> bool:
+    """Whether the tokens deny, and nowhere state, a word that the other tokens hold without a negator."""
+    if any(map(is_negator, other)):
+        return False
+    denied = _denied(tokens)
+    stated = {token.key for token in tokens if token not in denied}
+    keys = {token.key for token in denied} - stated
+    return any(token.key in keys for token in other)
+
+
+def _denied(tokens: Sequence[Token]) -> list[Token]:
+    """The first content word after each flat denial; "not only" and "if not" deny nothing."""
+    found = []
+    denied = False
+    forms = ["", *(token.form for token in tokens), ""]
+    for token, before, after in zip(tokens, forms, forms[2:], strict=False):
+        if token.form in FLAT_NEGATORS:
+            denied = after not in ("only", "just") and before not in ("if", "or", "whether")
+        elif denied and token.is_content:
+            found.append(token)
+            denied = False
+    return found
+
+
+def conflicts(match: Match) -> bool:
+    """Whether the nearest passage aligns with the claim but for a number, the polarity or an opposite."""
+    if match.nearest.coverage < _ALIGNED:
+        return False
+    return missing_quantities(match).conflict or polarity_differs(match) or opposite(match) is not None
+
+
+def breaks_exactness(match: Match) -> bool:
+    """Whether exactness forbids support: a number that no context states, or a near-verbatim claim with a conflict."""
+    missing = missing_quantities(match)
+    if missing.anywhere > 0:
+        return True
+    if match.nearest.coverage < _VERBATIM_COVERAGE or not (missing.replaced or conflicts(match)):
+        return False
+    return align(match.words.content, match.nearest.tokens).bigrams >= _VERBATIM_ORDER
+
+
+def opposite(match: Match) -> tuple[str, str] | None:
+    """A word of the claim and its opposite, which the nearest passage has in its place; None where there is none."""
+    mine = {token.form for token in match.words.tokens}
+    passage = match.nearest.tokens
+    theirs = {token.form for token in passage}
+    for form in sorted(mine - theirs):
+        for other in sorted(EXCLUSIVE.get(form, frozenset()) & theirs - mine):
+            if _neighbours(match.words.tokens, form) & _neighbours(passage, other):
+                return form, other
+    return None
+
+
+def _neighbours(tokens: Sequence[Token], form: str) -> set[str]:
+    """Keys of the content words next to a form."""
+    keys = set()
+    for index, token in enumerate(tokens):
+        if token.form == form:
+            before = [other.key for other in tokens[max(0, index - _NEAR) : index] if other.is_content]
+            after = [other.key for other in tokens[index + 1 : index + 1 + _NEAR] if other.is_content]
+            keys.update(before[-1:] + after[:1])
+    return keys

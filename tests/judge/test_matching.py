@@ -1,0 +1,59 @@
+"""Whether two claims say the same."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from faithbot.judge.matching import ClaimSignature, match_score, same_claim
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The tent weighs 3 kg.", "The tent weighs 3000 g."),
+        ("The warranty lasts two years.", "The warranty lasts 24 months."),
+        ("Members can cancel within 30 days.", "Cancelling is possible for members within 30 days."),
+        ("The movie was released in 1995.", "The film was released in 1995."),
+        ("The plan does not cover cosmetic surgery.", "Cosmetic surgery is not covered by the plan."),
+        ("Der Vertrag läuft 12 Monate.", "Die Laufzeit des Vertrags: 12 Monate, läuft."),
+        ("保修期为2年。", "保修期是2年。"),
+    ],
+)
+def test_a_reworded_claim_is_the_same(one: str, other: str) -> None:
+    assert same_claim(one, other)
+    assert same_claim(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The tent weighs 3 kg.", "The tent weighs 4 kg."),
+        ("The plan covers cosmetic surgery.", "The plan does not cover cosmetic surgery."),
+        ("Prices increased by 5 % in 2020.", "Prices decreased by 5 % in 2020."),
+        ("The shop opens on Monday.", "The shop opens on Tuesday."),
+        ("The tent sleeps four people.", "The backpack has a rain cover."),
+        ("The tent weighs 3 kg.", "The tent weighs 3 kg and sleeps 4."),
+        ("保修期为2年。", "保修期为3年。"),
+        ("保修包括水损坏。", "保修不包括水损坏。"),
+    ],
+)
+def test_another_number_polarity_opposite_or_subject_is_another_claim(one: str, other: str) -> None:
+    assert not same_claim(one, other)
+    assert not same_claim(other, one)
+
+
+def test_the_score_is_one_for_the_same_words_and_none_for_empty_claims() -> None:
+    tent = ClaimSignature.of("The tent weighs 3 kg.")
+    assert match_score(tent, tent) == 1.0
+    assert match_score(ClaimSignature.of(""), ClaimSignature.of("")) == 0.0
+
+
+def test_thousands_of_comparisons_are_fast() -> None:
+    signatures = [ClaimSignature.of(f"The tent number {i} weighs {i} kilograms and sleeps {i} people.") for i in range(100)]
+    began = time.perf_counter()
+    for one in signatures:
+        for other in signatures:
+            match_score(one, other)
+    assert time.perf_counter() - began < 2
