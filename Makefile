@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test lint format lock install
+.PHONY: demo test lint format lock schema install
 
 demo: install
 	$(BIN)/faithbot demo
@@ -34,3 +34,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--all-extras --group dev pyproject.toml --output-file requirements.lock
+
+# After a change of results.py. A test holds the published schema against the types.
+schema: install
+	$(BIN)/python -c 'import json; from faithbot.results import Results; print(json.dumps(Results.model_json_schema(mode="serialization"), indent=1))' \
+		> src/faithbot/results.schema.json

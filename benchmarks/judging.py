@@ -41,7 +41,8 @@ def main() -> None:
     cold, warm = asyncio.run(milliseconds_per_claim(training_claims(folder)))
     print(
         f"\nevidence: {cold:.2f} ms a claim on contexts not seen before, {warm:.2f} ms on remembered ones "
-        f"({N_PASSAGES} passages of about {PASSAGE_LENGTH} characters, {CLAIMS_PER_ANSWER} claims an answer; median over answers of the best of {REPEATS})"
+        f"({N_PASSAGES} passages of about {PASSAGE_LENGTH} characters, {CLAIMS_PER_ANSWER} claims an answer; "
+        f"median over answers of the best of {REPEATS})"
     )
 
 

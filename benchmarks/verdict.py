@@ -146,7 +146,7 @@ def gaussian_pull(
 
 def smallest_detectable(pulls: int) -> bool:
     """Is a change of the size that is called the smallest detectable seen in 8 of 10 cases?"""
-    low, high = 80 - 7 - margin(80, pulls), 80 + 7 + margin(80, pulls)
+    low, high = 80 - 5 - margin(80, pulls), 80 + 5 + margin(80, pulls)
     print(
         f"\nDrops of the smallest detectable size that are seen, % of {pulls}; spread evenly: {low:.0f} to {high:.0f}\n"
     )

@@ -33,7 +33,7 @@ def write_files(folder: Path, files: Mapping[str, str | bytes | None]) -> None:
     for path, content in files.items():
         target = folder / path
         if content is None:
-            target.unlink()
+            target.unlink(missing_ok=True)
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from faithbot.results import SettingChange
 
 ALPHA = 0.05
+_SPOKEN: dict[SideName, str] = {"base": "base", "head": "this PR"}
 TOO_NOISY = 0.05
 """Two runs of one side whose gated means differ by more than this are too noisy to gate on."""
 
@@ -280,7 +281,7 @@ def _warnings(
             if known and max(known) - min(known) > TOO_NOISY:
                 yield ResultWarning(
                     code="too_noisy",
-                    message=f"Two runs of {side} differ by {max(known) - min(known):.2f} in {_plain(name)}: "
+                    message=f"Two runs of {_SPOKEN[side]} differ by {max(known) - min(known):.2f} in {_plain(name)}: "
                     "too noisy to gate on. More questions or a stronger judge would help.",
                 )
         if not metric.measured_noise and metric.n_unchanged < metric.n_questions:

@@ -65,9 +65,18 @@ async def _judge_line(judge: Judge, line: str, number: int) -> dict[str, Any]:
         problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))
         unreadable = Judgement(unscored=f"row {number}: {place + ': ' if place else ''}{problem['msg']}")
-        return {"id": _id_of(line), **unreadable.model_dump()}
-    judgement = await judge.judge(row.question, row.answer, row.contexts)
-    return {"id": row.id, **judgement.model_dump()}
+        return _output(_id_of(line), unreadable)
+    return _output(row.id, await judge.judge(row.question, row.answer, row.contexts))
+
+
+def _output(identifier: Any, judgement: Judgement) -> dict[str, Any]:
+    """The quote as plain text, and beside it where it stands."""
+    output = {"id": identifier, **judgement.model_dump(exclude={"claims"}), "claims": []}
+    for claim in judgement.claims:
+        source = claim.evidence.model_dump(exclude={"quote"}) if claim.evidence else None
+        quote = claim.evidence.quote if claim.evidence else None
+        output["claims"].append({**claim.model_dump(), "evidence": quote, "source": source})
+    return output
 
 
 def _id_of(line: str) -> Any:

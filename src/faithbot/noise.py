@@ -88,11 +88,11 @@ def compare_runs(
     reach alpha = 0.05.
 
     *smallest_detectable*: critical value plus Student's 80 % quantile, times the standard error, for a change spread
-    evenly over the changed questions: in Gaussian noise 8 of 10 such changes are flagged (``benchmarks/verdict.py``).
-    One that sits in three of ten questions must be about a fifth larger, among fewer than 10 questions larger still.
-    Without measured noise, the scatter of the questions' changes is the yardstick, and no change is smaller than that
-    of the fewest questions that can be flagged, each moving as far as the one that moved most; where none moved, as far
-    as losing the largest score seen (1 where all scores are 0).
+    evenly over the changed questions: in Gaussian noise 76 to 80 % of such changes are flagged
+    (``benchmarks/verdict.py``). One that sits in three of ten questions must be about a fifth larger; among fewer than
+    10 questions, or with one run a side, larger still. Without measured noise, the scatter of the questions' changes is
+    the yardstick, and no change is smaller than that of the fewest questions that can be flagged, each moving as far as
+    the one that moved most; where none moved, as far as losing the largest score seen (1 where all scores are 0).
 
     Raises ValueError where the shapes do not fit, ``alternative`` is unknown or ``alpha`` is not between 0 and 1.
     """

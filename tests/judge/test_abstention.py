@@ -119,7 +119,9 @@ def test_any_text_is_or_is_not_an_abstention(text: str) -> None:
         assert without_abstention(text) == ""
 
 
-@pytest.mark.parametrize("piece", ["i do not ", "the documents ", "not ", "no information ", "sorry ", "不", "je ne ", "but "])
+@pytest.mark.parametrize(
+    "piece", ["i do not ", "the documents ", "not ", "no information ", "sorry ", "不", "je ne ", "but "]
+)
 def test_long_answers_take_linear_time(piece: str) -> None:
     began = time.perf_counter()
     is_abstention((piece * 20_000)[:20_000])

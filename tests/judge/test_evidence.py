@@ -73,7 +73,9 @@ def test_what_no_passage_states_is_not_found(claim: str) -> None:
 
 
 def test_faithfulness_is_the_supported_share_of_the_claims() -> None:
-    judgement = judge("Sure! The Alpine Explorer Tent sleeps up to 8 people. It was designed by Napoleon Bonaparte. I hope this helps!")
+    judgement = judge(
+        "Sure! The Alpine Explorer Tent sleeps up to 8 people. It was designed by Napoleon Bonaparte. I hope this helps!"
+    )
     assert [claim.support for claim in judgement.claims] == ["supported", "not_found"]
     assert judgement.faithfulness == 0.5
 

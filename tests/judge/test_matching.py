@@ -51,7 +51,9 @@ def test_the_score_is_one_for_the_same_words_and_none_for_empty_claims() -> None
 
 
 def test_thousands_of_comparisons_are_fast() -> None:
-    signatures = [ClaimSignature.of(f"The tent number {i} weighs {i} kilograms and sleeps {i} people.") for i in range(100)]
+    signatures = [
+        ClaimSignature.of(f"The tent number {i} weighs {i} kilograms and sleeps {i} people.") for i in range(100)
+    ]
     began = time.perf_counter()
     for one in signatures:
         for other in signatures:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithbot.judge.sentences import plain_text, states_fact, statements
+from faithbot.judge.sentences import plain_text, statements, states_fact
 from faithbot.judge.splitting import split_sentences
 
 
@@ -135,7 +135,9 @@ def test_a_code_block_is_one_statement() -> None:
     assert statements("Run this.\n\n```bash\npip install x\nx run\n```") == ["Run this.", "pip install x x run"]
 
 
-@pytest.mark.parametrize("piece", ["a", "**", "| a ", "[", "(", "no ", "a. ", "e.g. ", "\n", "```\n", "不", "the documents do not "])
+@pytest.mark.parametrize(
+    "piece", ["a", "**", "| a ", "[", "(", "no ", "a. ", "e.g. ", "\n", "```\n", "不", "the documents do not "]
+)
 def test_long_answers_take_linear_time(piece: str) -> None:
     answer = (piece * 20_000)[:20_000]
     began = time.perf_counter()

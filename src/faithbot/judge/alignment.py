@@ -34,6 +34,8 @@ class Alignment:
 
 def align(content: Sequence[Token], passage: Sequence[Token]) -> Alignment:
     """Order-aware comparison; the subsequence is found by patience sorting (Hunt and Szymanski, 1977)."""
+    if not content:
+        return Alignment(ordered=1.0, bigrams=1.0, inversions=0.0, substitutions=0.0, name_swap=0.0)
     text = [token for token in passage if token.is_content]
     positions: dict[str, list[int]] = {}
     for index, token in enumerate(text):

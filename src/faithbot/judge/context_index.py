@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER
-from faithbot.judge.quantities import Quantity, quantities
+from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER, UNITS
+from faithbot.judge.quantities import Quantity, is_derived, quantities, value_key
 from faithbot.judge.splitting import Span, split_sentences
 from faithbot.judge.words import Token, content_keys, related_keys, stem, tokenize
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 RELATED_CREDIT = 0.6
 """What a synonym or a word with the same first letters counts, the same word being 1."""
 _CACHED_LENGTH = 20_000
+_FEW = 16
+_SECOND_SENTENCE_GAIN = 0.05
 _SCALE_KEYS = frozenset(map(stem, NUMBER_SCALES))
 
 
@@ -48,7 +50,7 @@ class ContextSentence(NamedTuple):
         return quantities(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnalysedContext:
     """Sentences of a context and where its content words stand."""
 
@@ -57,8 +59,8 @@ class AnalysedContext:
     """Key to the numbers of the sentences that hold it."""
     related: dict[str, list[int]]
     """Synonym group or word beginning to the numbers of the sentences that hold a word of it."""
-    numbered: tuple[ContextSentence, ...]
-    """The sentences that may hold a number."""
+    numbered: tuple[int, ...]
+    """Numbers of the sentences that may hold a number."""
 
     @classmethod
     def of(cls, context: str) -> AnalysedContext:
@@ -76,7 +78,22 @@ class AnalysedContext:
                 related.setdefault(other, []).extend(numbers)
             if key[0] == "#" or key in _SCALE_KEYS:
                 with_number.update(numbers)
-        return cls(sentences, postings, related, tuple(sentences[number] for number in sorted(with_number)))
+        return cls(sentences, postings, related, tuple(sorted(with_number)))
+
+    def stating(self, quantity: Quantity) -> list[int]:
+        """Numbers of the sentences that hold the same value."""
+        keys = {value_key(value) for value in quantity.all_values()}
+        found = (entry for key in keys for entry in self._by_value.get(key, ()))
+        return [number for number, other in found if quantity.equals(other)]
+
+    @cached_property
+    def _by_value(self) -> dict[str, list[tuple[int, Quantity]]]:
+        by_value: dict[str, list[tuple[int, Quantity]]] = {}
+        for number in self.numbered:
+            for quantity in self.sentences[number].quantities:
+                for value in quantity.all_values():
+                    by_value.setdefault(value_key(value), []).append((number, quantity))
+        return by_value
 
 
 @lru_cache(maxsize=512)
@@ -97,34 +114,46 @@ def forget_contexts() -> None:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWords:
-    """A claim, analysed: everything that does not depend on the contexts."""
+    """A claim, analysed: everything that does not depend on the contexts.
+
+    What is looked up in the contexts are its items: the content words in order, then the numbers by value.
+    """
 
     tokens: tuple[Token, ...]
     content: tuple[Token, ...]
-    """Content tokens, the first of each key, in order."""
+    """Content words, the first of each key, in order; numbers and their units are left out."""
     quantities: tuple[Quantity, ...]
     is_name: npt.NDArray[np.bool_]
-    is_number: npt.NDArray[np.bool_]
+    """Per content word."""
     rarity: Vector
-    """Per content word, how little to be expected in any text, 0 to 1."""
+    """Per item, how little to be expected in any text, 0 to 1."""
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.content) + len(self.quantities)
 
     @classmethod
     def of(cls, claim: str) -> ClaimWords:
         """Analyse a claim."""
         tokens = _without_opening(tokenize(claim))
         first_of_key: dict[str, Token] = {}
+        after_number = False
         for token in tokens:
-            if token.is_content:
+            is_number = token.key[:1] == "#"
+            is_unit = after_number and (token.form in UNITS or token.form in NUMBER_SCALES)
+            if token.is_content and not is_number and not is_unit:
                 first_of_key.setdefault(token.key, token)
+            after_number = is_number
         content = tuple(first_of_key.values())
         opening = tokens[0].start if tokens else 0
+        numbers = quantities(claim)
         return cls(
             tokens,
             content,
-            quantities(claim),
+            numbers,
             np.array([token.is_name and token.start != opening for token in content], dtype=bool),
-            np.array([token.key.startswith("#") for token in content], dtype=bool),
-            np.array([_rarity().get(token.key, 1.0) for token in content]),
+            np.array([_rarity().get(token.key, 1.0) for token in content] + [1.0] * len(numbers)),
         )
 
 
@@ -141,7 +170,7 @@ class Nearest:
     context: int
     sentences: tuple[ContextSentence, ...]
     coverage: float
-    """Weighted share of the claim's content words that stand in it, 0 to 1."""
+    """Weighted share of the claim's items that stand in it, 0 to 1."""
 
     @property
     def tokens(self) -> list[Token]:
@@ -161,15 +190,14 @@ class Match:
     words: ClaimWords
     nearest: Nearest
     weights: Vector
-    """Per content word, sum 1."""
+    """Per item of the claim, sum 1."""
     credit: Vector
-    """Per content word, in the nearest passage."""
+    """Per item, in the nearest passage; the sum or difference of two numbers near it counts as stated."""
     sentence_coverage: float
     window_coverage: float
     context_coverage: float
     all_credit: Vector
-    """Per content word, in any sentence of any context."""
-    all_quantities: list[Quantity]
+    """Per item, in any sentence of any context."""
 
 
 class ContextIndex:
@@ -185,30 +213,25 @@ class ContextIndex:
         self._same_context = self._owner[1:] == self._owner[:-1]
 
     def coverage(self, words: ClaimWords) -> Vector:
-        """Credit per content word and sentence, shape (content words, sentences), each 0, RELATED_CREDIT or 1."""
-        matrix = np.zeros((len(words.content), len(self.sentences)))
-        for row, token in zip(matrix, words.content, strict=True):
-            related = related_keys(token.key)
-            for context, offset in zip(self._contexts, self._offsets, strict=True):
-                for key in related:
-                    for number in context.related.get(key, ()):
-                        row[offset + number] = RELATED_CREDIT
-                for number in context.postings.get(token.key, ()):
-                    row[offset + number] = 1.0
+        """Credit per item and sentence, shape (items, sentences), each 0, RELATED_CREDIT or 1."""
+        matrix = np.zeros((words.size, len(self.sentences)))
+        n_words = len(words.content)
+        for context, offset in zip(self._contexts, self._offsets, strict=True):
+            for row, token in zip(matrix, words.content, strict=False):
+                for key in related_keys(token.key):
+                    _give(row, context.related.get(key), offset, RELATED_CREDIT)
+                _give(row, context.postings.get(token.key), offset, 1.0)
+            for row, quantity in zip(matrix[n_words:], words.quantities, strict=True):
+                _give(row, context.stating(quantity), offset, 1.0)
         return matrix
 
-    def all_quantities(self) -> list[Quantity]:
-        """The numbers of all contexts."""
-        numbered = (sentence for context in self._contexts for sentence in context.numbered)
-        return [quantity for sentence in numbered for quantity in sentence.quantities]
-
     def match(self, words: ClaimWords) -> Match | None:
-        """The evidence for a claim, or None where no content word of it stands in any context."""
-        if not self.sentences or not words.content:
+        """The evidence for a claim, or None where no item of it stands in any context."""
+        if not self.sentences or not words.size:
             return None
         by_sentence = self.coverage(words)
         weights = _weights(by_sentence) * words.rarity
-        total = float(weights.sum())
+        weights /= weights.sum()
         sentence_scores = weights @ by_sentence
         best = int(sentence_scores.argmax())
         if sentence_scores[best] <= 0:
@@ -218,23 +241,41 @@ class ContextIndex:
         window_scores = weights @ windows
         first = int(window_scores.argmax())
         by_context = np.maximum.reduceat(by_sentence, self._context_starts, axis=1)
-        context_scores = weights @ by_context
-        # A second sentence has to bring a word of its own, or the quote would only be longer.
-        pair = window_scores[first] > sentence_scores[best] + 0.05 * total
+        # A second sentence has to bring an item of its own, or the quote would only be longer.
+        pair = window_scores[first] > sentence_scores[best] + _SECOND_SENTENCE_GAIN
         start, size = (first, 2) if pair else (best, 1)
-        chosen = tuple(self.sentences[start : start + size])
-        credit = windows[:, first] if pair else by_sentence[:, best]
+        derived = self._derived(words, start, size)
+        credit = np.maximum(windows[:, first] if pair else by_sentence[:, best], derived)
+        owner = int(self._owner[start])
         return Match(
             words=words,
-            nearest=Nearest(int(self._owner[start]), chosen, float(weights @ credit) / total),
-            weights=weights / total,
+            nearest=Nearest(owner, tuple(self.sentences[start : start + size]), float(weights @ credit)),
+            weights=weights,
             credit=credit,
-            sentence_coverage=float(sentence_scores[best]) / total,
-            window_coverage=float(window_scores[first]) / total,
-            context_coverage=float(context_scores.max()) / total,
-            all_credit=by_sentence.max(axis=1),
-            all_quantities=self.all_quantities() if words.quantities else [],
+            sentence_coverage=float(sentence_scores[best]),
+            window_coverage=float(window_scores[first]),
+            context_coverage=float((weights @ by_context).max()),
+            all_credit=np.maximum(by_sentence.max(axis=1), derived),
         )
+
+    def _derived(self, words: ClaimWords, start: int, size: int) -> Vector:
+        """1 for each number of the claim that is the sum or difference of two numbers in or beside the passage."""
+        derived = np.zeros(words.size)
+        if words.quantities:
+            around = range(max(0, start - 1), min(len(self.sentences), start + size + 1))
+            near = [q for i in around if self._owner[i] == self._owner[start] for q in self.sentences[i].quantities]
+            derived[len(words.content) :] = [is_derived(quantity, near) for quantity in words.quantities]
+        return derived
+
+
+def _give(row: Vector, numbers: list[int] | None, offset: int, credit: float) -> None:
+    if numbers is None:
+        return
+    if len(numbers) > _FEW:
+        row[np.array(numbers) + offset] = credit
+    else:
+        for number in numbers:  # faster than numpy for the few sentences that a word mostly stands in
+            row[offset + number] = credit
 
 
 def _weights(by_sentence: Vector) -> Vector:

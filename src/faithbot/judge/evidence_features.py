@@ -51,23 +51,23 @@ def evidence_features(match: Match) -> Vector:
     passage = match.nearest.tokens
     order = align(words.content, passage)
     missing = missing_quantities(match)
-    names = words.is_name & ~words.is_number
+    n_names = int(words.is_name.sum())
+    names_uncovered = int((words.is_name & uncovered[: len(words.content)]).sum())
     forms = {token.form for token in words.tokens}
     passage_forms = {token.form for token in passage}
-    size = len(words.content)
     values = (
         match.sentence_coverage,
         match.window_coverage,
         match.context_coverage,
         float(match.weights @ match.all_credit),
-        float((credit == 1).sum()) / size,
-        _longest_run(credit == 0) / size,
+        float((credit == 1).sum()) / words.size,
+        _longest_run(credit == 0) / words.size,
         float(words.rarity[uncovered].max(initial=0.0)),
         order.ordered,
         order.bigrams,
         order.inversions,
         order.substitutions,
-        float((names & uncovered).sum()) / max(1, int(names.sum())),
+        names_uncovered / max(1, n_names),
         order.name_swap,
         missing.anywhere,
         missing.here,

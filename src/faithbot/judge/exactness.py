@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithbot.judge.alignment import align
-from faithbot.judge.lexicon import EXCLUSIVE, FLAT_NEGATORS
-from faithbot.judge.quantities import is_derived
-from faithbot.judge.words import Token, is_negator
+from faithbot.judge.lexicon import FLAT_NEGATORS
+from faithbot.judge.words import EXCLUSIVE_KEYS, Token, is_negator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +39,17 @@ def missing_quantities(match: Match) -> MissingQuantities:
     wanted = match.words.quantities
     if not wanted:
         return MissingQuantities(0.0, 0.0, conflict=False, replaced=False)
+    here = match.credit[-len(wanted) :].tolist()
+    anywhere = match.all_credit[-len(wanted) :].tolist()
+    not_here = [quantity for quantity, credit in zip(wanted, here, strict=True) if not credit]
     near = [quantity for sentence in match.nearest.sentences for quantity in sentence.quantities]
-    not_here = [quantity for quantity in wanted if not any(quantity.equals(other) for other in near)]
-    not_here = [quantity for quantity in not_here if not is_derived(quantity, near)]
-    nowhere = [quantity for quantity in not_here if not any(quantity.equals(other) for other in match.all_quantities)]
     # A value of the passage that the claim states as well is not the claim's other number changed.
     free = [other for other in near if not any(other.equals(quantity) for quantity in wanted)]
-    conflict = any(quantity.conflicts(other) for quantity in not_here for other in free)
     return MissingQuantities(
-        len(nowhere) / len(wanted), len(not_here) / len(wanted), conflict, replaced=bool(not_here and free)
+        anywhere.count(0.0) / len(wanted),
+        len(not_here) / len(wanted),
+        conflict=any(quantity.conflicts(other) for quantity in not_here for other in free),
+        replaced=bool(not_here and free),
     )
 
 
@@ -100,22 +101,22 @@ def breaks_exactness(match: Match) -> bool:
 
 
 def opposite(match: Match) -> tuple[str, str] | None:
-    """A word of the claim and its opposite, which the nearest passage has in its place; None where there is none."""
-    mine = {token.form for token in match.words.tokens}
+    """Key of a claim's word and of its opposite, which the nearest passage has in its place; None where there is none."""
     passage = match.nearest.tokens
-    theirs = {token.form for token in passage}
-    for form in sorted(mine - theirs):
-        for other in sorted(EXCLUSIVE.get(form, frozenset()) & theirs - mine):
-            if _neighbours(match.words.tokens, form) & _neighbours(passage, other):
-                return form, other
+    mine = {token.key for token in match.words.tokens}
+    theirs = {token.key for token in passage}
+    for key in sorted(mine - theirs):
+        for other in sorted(EXCLUSIVE_KEYS.get(key, frozenset()) & theirs - mine):
+            if _neighbours(match.words.tokens, key) & _neighbours(passage, other):
+                return key, other
     return None
 
 
-def _neighbours(tokens: Sequence[Token], form: str) -> set[str]:
-    """Keys of the content words next to a form."""
+def _neighbours(tokens: Sequence[Token], key: str) -> set[str]:
+    """Keys of the content words next to a word."""
     keys = set()
     for index, token in enumerate(tokens):
-        if token.form == form:
+        if token.key == key:
             before = [other.key for other in tokens[max(0, index - _NEAR) : index] if other.is_content]
             after = [other.key for other in tokens[index + 1 : index + 1 + _NEAR] if other.is_content]
             keys.update(before[-1:] + after[:1])

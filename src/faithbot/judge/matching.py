@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from faithbot.judge.context_index import RELATED_CREDIT
-from faithbot.judge.lexicon import EXCLUSIVE
 from faithbot.judge.quantities import Quantity, quantities
-from faithbot.judge.words import is_negated, related_keys, tokenize
+from faithbot.judge.words import EXCLUSIVE_KEYS, is_negated, related_keys, tokenize
 
 SAME_CLAIM = 0.6
 """Smallest score of two claims that say the same."""
@@ -22,7 +21,8 @@ class ClaimSignature:
     """Keys of the content words, numbers left out."""
     related: frozenset[str]
     """Synonym groups and word beginnings of these words."""
-    forms: frozenset[str]
+    keys: frozenset[str]
+    """Keys of all words, function words too."""
     quantities: tuple[Quantity, ...]
     negated: bool
 
@@ -39,7 +39,7 @@ def _signature(claim: str) -> ClaimSignature:
     return ClaimSignature(
         words=words,
         related=frozenset(related for word in words for related in related_keys(word)),
-        forms=frozenset(token.form for token in tokens),
+        keys=frozenset(token.key for token in tokens),
         quantities=quantities(claim),
         negated=is_negated(claim),
     )
@@ -79,5 +79,5 @@ def _same_quantities(a: tuple[Quantity, ...], b: tuple[Quantity, ...]) -> bool:
 
 def _opposed(a: ClaimSignature, b: ClaimSignature) -> bool:
     """Whether one claim has a word whose opposite the other has in its place."""
-    only_b = b.forms - a.forms
-    return any(not only_b.isdisjoint(EXCLUSIVE.get(form, ())) for form in a.forms - b.forms)
+    only_b = b.keys - a.keys
+    return any(not only_b.isdisjoint(EXCLUSIVE_KEYS.get(key, ())) for key in a.keys - b.keys)

@@ -73,9 +73,18 @@ class Quantity:
         """Looks like a calendar year."""
         return self.dimension is None and len(self.values) == 1 and 1000 <= self.values[0] <= 2100 and self.noun is None
 
+    def all_values(self) -> set[float]:
+        """The values as written and in the base unit: equal quantities share one."""
+        return {*self.values, *self.base_values()}
+
     def base_values(self) -> tuple[float, ...]:
         """The values in the dimension's base unit."""
         return tuple(value * self.factor for value in self.values)
+
+
+def value_key(value: float) -> str:
+    """Key that values share which differ by rounding errors only."""
+    return f"{value:.6g}"
 
 
 def _any_close(left: Iterable[float], right: Sequence[float]) -> bool:
@@ -138,7 +147,7 @@ def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
         unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in following))
         if unit is not None:
             return Quantity(values, unit[0], unit[1]), length + size
-    if length == 1 and values == (1.0,) and not pieces[position].isdigit():
+    if length == 1 and values == (1.0,) and not pieces[position].isdecimal():
         return None, length  # "one" without a unit is mostly a pronoun
     month = _month_beside(before, after, values)
     if month is not None:
@@ -155,7 +164,7 @@ def _month_beside(before: str, after: str, values: tuple[float, ...]) -> str | N
 def _read_value(pieces: list[str], position: int) -> tuple[tuple[float, ...], int]:
     """Values of the number at a piece, scales included, and how many pieces it takes."""
     piece = pieces[position]
-    if piece[0].isdigit():
+    if piece[0].isdecimal():
         values, length = _digit_values(piece), 1
     else:
         spelled, length = _spelled_value(pieces, position)

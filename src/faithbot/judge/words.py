@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from faithbot.judge.lexicon import (
+    EXCLUSIVE,
     IRREGULAR,
     NEGATING_CHARACTERS,
     NEGATORS,
@@ -77,6 +78,10 @@ for _number, _group in enumerate(SYNONYMS):
         _SYNONYM_KEYS[_key] = (*_SYNONYM_KEYS.get(_key, ()), f"~{_number}")
 
 
+EXCLUSIVE_KEYS = {stem(word): frozenset(map(stem, others)) for word, others in EXCLUSIVE.items()}
+"""Key of a word to the keys of those that cannot hold in its place: opposites, weekdays, months, directions."""
+
+
 @lru_cache(maxsize=65536)
 def related_keys(key: str) -> tuple[str, ...]:
     """Keys under which a token also matches, at less credit: synonym groups, and the first letters of a long word."""
@@ -98,7 +103,7 @@ def number_key(digits: str) -> str:
 @lru_cache(maxsize=65536)
 def _analyse(word: str) -> tuple[str, str, bool]:
     """Key, folded form and whether the word carries content."""
-    if word[0].isdigit():
+    if word[0].isdecimal():
         return number_key(word), word, True
     form = fold(word)
     if form in STOP_WORDS or not form:

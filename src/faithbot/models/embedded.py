@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import UsageError
@@ -108,6 +109,9 @@ class _Server:
 
 
 def _engine() -> Any:
+    # Before the engine is loaded: its threads would wait for each other in loops, which makes everything many times
+    # slower as soon as another process wants a core.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         return importlib.import_module("xllamacpp")
     except ImportError as error:
