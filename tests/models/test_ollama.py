@@ -64,7 +64,7 @@ def test_a_schema_is_kept_to_and_every_token_has_its_probability(model: Model) -
         assert json.loads(reply.text)["answer"] in {"yes", "no"}
         assert (reply.finish, reply.logprobs) == ("stop", None)
 
-        scored = await model.chat(ask(SKY, max_tokens=3, top_logprobs=4))
+        scored = await model.chat(ask("Write a story.", max_tokens=3, top_logprobs=4))
         assert scored.logprobs is not None
         assert len(scored.logprobs) == scored.output_tokens == 3
         assert "".join(token.token for token in scored.logprobs) == scored.text
@@ -138,7 +138,7 @@ def test_the_servers_own_v1_is_reached_as_openai(
         assert (await model.identity()).digest.startswith(f"{smollm2}#")
         reply = await model.chat(ask(SKY, json_schema=YES_OR_NO, max_tokens=24))
         assert json.loads(reply.text)["answer"] in {"yes", "no"}
-        scored = await model.chat(ask(SKY, max_tokens=2, top_logprobs=3))
+        scored = await model.chat(ask("Write a story.", max_tokens=2, top_logprobs=3))
         assert (scored.finish, scored.output_tokens) == ("length", 2)
         assert scored.logprobs is not None
         assert len(scored.logprobs[0].alternatives) == 3

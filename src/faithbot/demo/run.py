@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from faithbot.progress import Progress
 
 CHANGES = {
-    "friendlier-answers": "The prompt asks for enthusiasm instead of the source's own words.",
-    "new-document": "A page about gift vouchers is added, which no question asks for.",
+    "friendlier-answers": "The prompt asks for enthusiasm instead of a sentence from the text.",
+    "reworded-prompt": "One word of the prompt is exchanged.",
 }
 """Branches of the example and what their pull request does."""
 

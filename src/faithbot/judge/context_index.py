@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER, UNITS
+from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER
 from faithbot.judge.quantities import Quantity, is_derived, quantities, value_key
 from faithbot.judge.splitting import Span, split_sentences
-from faithbot.judge.words import Token, content_keys, related_keys, stem, tokenize
+from faithbot.judge.words import Token, content_keys, content_tokens, related_keys, stem, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,13 +138,8 @@ class ClaimWords:
         """Analyse a claim."""
         tokens = _without_opening(tokenize(claim))
         first_of_key: dict[str, Token] = {}
-        after_number = False
-        for token in tokens:
-            is_number = token.key[:1] == "#"
-            is_unit = after_number and (token.form in UNITS or token.form in NUMBER_SCALES)
-            if token.is_content and not is_number and not is_unit:
-                first_of_key.setdefault(token.key, token)
-            after_number = is_number
+        for token in content_tokens(tokens):
+            first_of_key.setdefault(token.key, token)
         content = tuple(first_of_key.values())
         opening = tokens[0].start if tokens else 0
         numbers = quantities(claim)
@@ -249,7 +244,7 @@ class ContextIndex:
         owner = int(self._owner[start])
         return Match(
             words=words,
-            nearest=Nearest(owner, tuple(self.sentences[start : start + size]), float(weights @ credit)),
+            nearest=Nearest(owner, tuple(self.sentences[start : start + size]), min(1.0, float(weights @ credit))),
             weights=weights,
             credit=credit,
             sentence_coverage=float(sentence_scores[best]),

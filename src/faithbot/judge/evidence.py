@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 CODE_VERSION = 1
 """Counted up with every change of the code that changes a probability or a claim."""
-_WEIGHTS = resources.files("faithbot.judge") / "evidence_weights.json"
+_PACKAGE = resources.files("faithbot.judge")
+_DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "patterns.toml")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,6 @@ class EvidenceWeights:
     """P(supported) from which on a claim counts as supported."""
     inexact_cap: float
     """Largest P(supported) of a claim that breaks exactness: how often such claims are supported after all."""
-    digest: str
 
     @classmethod
     def load(cls, text: str) -> EvidenceWeights:
@@ -63,7 +63,6 @@ class EvidenceWeights:
             fitted["intercept"],
             fitted["threshold"],
             fitted["inexact_cap"],
-            hashlib.sha256(text.encode()).hexdigest()[:12],
         )
 
     def probability(self, match: Match) -> float:
@@ -76,18 +75,25 @@ class EvidenceWeights:
 @cache
 def packaged_weights() -> EvidenceWeights:
     """The weights that come with the package."""
-    return EvidenceWeights.load(_WEIGHTS.read_text(encoding="utf-8"))
+    return EvidenceWeights.load((_PACKAGE / "evidence_weights.json").read_text(encoding="utf-8"))
+
+
+@cache
+def _data_digest() -> str:
+    """Digest of all data files that decide a probability or a claim."""
+    content = b"\0".join((_PACKAGE / name).read_bytes() for name in _DATA_FILES)
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 class EvidenceJudge:
     """Judges by words, order, numbers, names and polarity; no model call, about a millisecond a claim."""
 
-    def __init__(self, weights: EvidenceWeights | None = None) -> None:
-        self._weights = weights or packaged_weights()
+    def __init__(self) -> None:
+        self._weights = packaged_weights()
 
     async def fingerprint(self) -> JudgeFingerprint:
-        """Code version and digest of the fitted weights."""
-        return JudgeFingerprint(method="evidence", version=f"{CODE_VERSION}-{self._weights.digest}")
+        """Code version and digest of the fitted weights, word lists and patterns."""
+        return JudgeFingerprint(method="evidence", version=f"{CODE_VERSION}-{_data_digest()}")
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:  # noqa: ARG002
         """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""

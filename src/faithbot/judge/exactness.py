@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from faithbot.judge.context_index import Match
 
 _NEAR = 4
-_ALIGNED = 0.6
+_ALIGNED = 0.5
 _VERBATIM_COVERAGE = 0.8
 _VERBATIM_ORDER = 0.6
 
@@ -101,7 +101,7 @@ def breaks_exactness(match: Match) -> bool:
 
 
 def opposite(match: Match) -> tuple[str, str] | None:
-    """Key of a claim's word and of its opposite, which the nearest passage has in its place; None where there is none."""
+    """Key of a word of the claim and of the opposite that the nearest passage has in its place; None without one."""
     passage = match.nearest.tokens
     mine = {token.key for token in match.words.tokens}
     theirs = {token.key for token in passage}

@@ -55,6 +55,7 @@ IRREGULAR = {
     for form in forms.split(",")
 }
 """Irregular form to its base form."""
+UNSTEMMED = _words("unstemmed")
 NUMBER_WORDS = _by_word(_LISTS["number_words"])
 NUMBER_SCALES = _by_word(_LISTS["number_scales"])
 UNITS = {

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from faithbot.judge.context_index import RELATED_CREDIT
 from faithbot.judge.quantities import Quantity, quantities
-from faithbot.judge.words import EXCLUSIVE_KEYS, is_negated, related_keys, tokenize
+from faithbot.judge.words import EXCLUSIVE_KEYS, content_tokens, is_negated, related_keys, tokenize
 
 SAME_CLAIM = 0.6
 """Smallest score of two claims that say the same."""
@@ -18,7 +18,7 @@ class ClaimSignature:
     """What of a claim is compared; made once per claim."""
 
     words: frozenset[str]
-    """Keys of the content words, numbers left out."""
+    """Keys of the content words; numbers and their units are left out."""
     related: frozenset[str]
     """Synonym groups and word beginnings of these words."""
     keys: frozenset[str]
@@ -35,7 +35,7 @@ class ClaimSignature:
 @lru_cache(maxsize=8192)
 def _signature(claim: str) -> ClaimSignature:
     tokens = tokenize(claim)
-    words = frozenset(token.key for token in tokens if token.is_content and not token.key.startswith("#"))
+    words = frozenset(token.key for token in content_tokens(tokens))
     return ClaimSignature(
         words=words,
         related=frozenset(related for word in words for related in related_keys(word)),

@@ -99,6 +99,10 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
     position = 0
     while position < len(pieces):
+        piece = pieces[position]
+        if not piece[0].isdecimal() and fold(piece) not in NUMBER_WORDS:
+            position += 1
+            continue
         quantity, length = _read(pieces, position)
         if quantity is not None:
             found.append(quantity)
@@ -125,10 +129,8 @@ def _spell_date(match: re.Match[str]) -> str:
 
 
 def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
-    """The quantity that starts at a piece and how many pieces it takes; (None, 1) where none starts there."""
+    """The quantity that starts at a number piece and how many pieces it takes; None where it counts nothing."""
     values, length = _read_value(pieces, position)
-    if not values:
-        return None, 1
     after = fold(pieces[position + length]) if position + length < len(pieces) else ""
     before = pieces[position - 1] if position else ""
     if before.casefold() in _LABELS:
@@ -168,8 +170,8 @@ def _read_value(pieces: list[str], position: int) -> tuple[tuple[float, ...], in
         values, length = _digit_values(piece), 1
     else:
         spelled, length = _spelled_value(pieces, position)
-        values = () if spelled is None else (spelled,)
-    while values and position + length < len(pieces):
+        values = (spelled,)
+    while position + length < len(pieces):
         scale = NUMBER_SCALES.get(fold(pieces[position + length]))
         if scale is None:
             break
@@ -178,14 +180,12 @@ def _read_value(pieces: list[str], position: int) -> tuple[tuple[float, ...], in
     return values, length
 
 
-def _spelled_value(pieces: list[str], position: int) -> tuple[float | None, int]:
-    value = NUMBER_WORDS.get(fold(pieces[position]))
-    if value is None:
-        return None, 1
+def _spelled_value(pieces: list[str], position: int) -> tuple[float, int]:
+    value = NUMBER_WORDS[fold(pieces[position])]
     following = NUMBER_WORDS.get(fold(pieces[position + 1])) if position + 1 < len(pieces) else None
     if value >= 20 and value % 10 == 0 and following is not None and 1 <= following <= 9:
-        return float(value + following), 2
-    return float(value), 1
+        return value + following, 2
+    return value, 1
 
 
 def _digit_values(digits: str) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from faithbot.judge.lexicon import (
     EXCLUSIVE,
@@ -13,10 +14,16 @@ from faithbot.judge.lexicon import (
     NEGATING_CHARACTERS,
     NEGATORS,
     NOT_NEGATING,
+    NUMBER_SCALES,
     NUMBER_WORDS,
     STOP_WORDS,
     SYNONYMS,
+    UNITS,
+    UNSTEMMED,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TOKEN = re.compile(r"\d+(?:[.,'’]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 # Scripts written without spaces, and Hangul, whose particles stick to the word: both compare best as character pairs.
@@ -60,13 +67,13 @@ def stem(form: str) -> str:
     base = IRREGULAR.get(form)
     if base is not None:
         return stem(base)
-    if len(form) <= 3:
+    if len(form) <= 3 or form in UNSTEMMED:
         return form
     for suffix in _SUFFIXES:
         if form.endswith(suffix) and len(form) - len(suffix) >= 3 and not form.endswith("ss"):
             form = form[: -len(suffix)] + ("y" if suffix in ("ied", "ies") else "")
             break
-    if len(form) > 3 and form[-1] == form[-2] and form[-1] not in "aeiouls":
+    if len(form) > 3 and form[-1] == form[-2] and form[-1] not in "aeious":
         form = form[:-1]
     return form[:-1] if len(form) > 3 and form[-1] == "e" else form
 
@@ -155,6 +162,19 @@ def _spaced_piece(word: str, offset: int) -> list[Token]:
         return []
     key, form, is_content = _analyse(word)
     return [Token(key, form, is_content, word[0].isupper(), offset)]
+
+
+def content_tokens(tokens: Iterable[Token]) -> list[Token]:
+    """The content words among tokens; numbers and the units after them are left out: they are compared by value."""
+    kept = []
+    after_number = False
+    for token in tokens:
+        is_number = token.key.startswith("#")
+        is_unit = after_number and (token.form in UNITS or token.form in NUMBER_SCALES)
+        if token.is_content and not is_number and not is_unit:
+            kept.append(token)
+        after_number = is_number
+    return kept
 
 
 def content_words(text: str) -> list[str]:

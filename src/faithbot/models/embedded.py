@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
     from faithbot.models.protocol import ChatRequest, Reply
 
-_SLOTS = 1
+_PROMPT_CACHE = 1024
+"""MiB. Prompts read before are continued from here; llama.cpp's own 8 GiB would fill a small machine."""
+
 _QUIET = -1
 
 
 class EmbeddedModel:
     """``name`` is a packaged model (``smollm2-135m``) or the path of a ``.gguf`` file. Needs ``faithbot[embedded]``."""
 
-    parallel = _SLOTS
+    parallel = 1
+    """A second slot gains nothing on a CPU: the cores are busy with one call, and memory would double."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -91,8 +94,9 @@ class _Server:
         self.calls = 0
         parameters = engine.CommonParams()
         parameters.model.path = str(file)
-        parameters.n_ctx = context * _SLOTS
-        parameters.n_parallel = _SLOTS
+        parameters.n_ctx = context
+        parameters.n_parallel = EmbeddedModel.parallel
+        parameters.cache_ram_mib = _PROMPT_CACHE
         parameters.verbosity = _QUIET
         try:
             self._native = engine.Server(parameters)  # holds the interpreter while it loads, so a thread gains nothing
