@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+
 from command import Outcome, faithbot
+from faithbot.repository import MAX_FILE_BYTES
 from git_repository import git, make_repository
 from shared_examples import make_verity
-
-from faithbot.repository import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -147,7 +147,7 @@ def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
 def test_runs_that_differ_much_are_a_warning() -> None:
     results = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.7, 0.7)))
     assert results.warnings[0].code == "too_noisy"
-    assert results.warnings[0].message.startswith("Two runs of base differ by 0.20 in faithfulness")
+    assert results.warnings[0].message.startswith("Runs of the same side differ in faithfulness by 0.20 (base): too")
 
 
 def test_runs_that_came_out_identical_are_a_warning() -> None:

@@ -61,7 +61,7 @@ def test_chunks_fit_and_say_where_they_stand(tmp_path: Path) -> None:
 
 
 def test_html_keeps_its_structure_and_loses_its_scripts() -> None:
-    html = b"<html><style>p{}</style><h1>Returns</h1><script>var x</script><ul><li>30 days</li></ul><p>a &amp; b</p></html>"
+    html = b"<style>p{}</style><h1>Returns</h1><script>var x</script><ul><li>30 days</li></ul><p>a &amp; b</p>"
     text = document_text("page.html", html, "main")
     assert "# Returns" in text
     assert "* 30 days" in text

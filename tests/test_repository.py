@@ -152,5 +152,5 @@ def test_paths_are_relative_to_the_configuration(folder: str, path: str, joined:
 
 @pytest.mark.parametrize(("folder", "path"), [("", "../x"), ("a", "../../x"), ("", "/etc/passwd"), ("", "."), ("", "")])
 def test_paths_cannot_leave_the_repository(folder: str, path: str) -> None:
-    with pytest.raises(UsageError, match="^golden: "):
+    with pytest.raises(UsageError, match=r"^golden: "):
         join_inside(folder, path, "golden")

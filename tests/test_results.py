@@ -8,11 +8,11 @@ from importlib import resources
 import jsonschema
 import pytest
 from pydantic import ValidationError
-from records import FINGERPRINT, USAGE, answered, claim, questions, side
 
 from faithbot.compare import Grading, compare
 from faithbot.report.comment import render_comment
 from faithbot.results import Results
+from records import FINGERPRINT, USAGE, answered, claim, questions, side
 
 SCHEMA = json.loads(resources.files("faithbot").joinpath("results.schema.json").read_text(encoding="utf-8"))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from faithbot.judge.evidence import nearest_passage
 from faithbot.judge.matching import SAME_CLAIM, ClaimSignature, match_score
 from faithbot.results import AnswerRecord, ClaimChange, ClaimSource
+from faithbot.side_table import same_requests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +77,7 @@ def find_claim_changes(
     by_chance = 0.0
     for question in questions:
         sides = records[question.id]
-        if _is_unchanged(sides["base"], sides["head"]):
+        if same_requests(sides["base"], sides["head"]):
             continue
         for statement in _statements(sides):
             head_runs, base_runs = (len(statement.unsupported_runs(side)) for side in ("head", "base"))
@@ -92,10 +93,6 @@ def find_claim_changes(
         tuple(sorted(gone, key=lambda change: -change.base_runs)),
         by_chance,
     )
-
-
-def _is_unchanged(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) -> bool:
-    return all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base, head, strict=True))
 
 
 def _statements(sides: dict[SideName, list[AnswerRecord]]) -> list[_Statement]:

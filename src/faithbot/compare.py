@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faithbot import __version__
+from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
-from faithbot.metrics import METRICS, Metric, is_judged
+from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, compare_runs
-from faithbot.results import AnswerRecord, MetricComparison, Results, ResultWarning, Side, SideName, Usage, Verdict
+from faithbot.results import MetricComparison, Results, Side, SideName, Usage, Verdict
+from faithbot.side_table import SideTable, same_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from faithbot.results import SettingChange
 
 ALPHA = 0.05
-_SPOKEN: dict[SideName, str] = {"base": "base", "head": "this PR"}
-TOO_NOISY = 0.05
-"""Two runs of one side whose gated means differ by more than this are too noisy to gate on."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def compare(
     usage: Usage,
 ) -> Results:
     """The whole comparison: metrics, verdict, claims that changed, warnings. Without a base, the first evaluation."""
-    tables = {name: _Table(grading.questions, side.answers, runs) for name, side in sides.items()}
+    tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
     applicable = [
         metric for metric in METRICS.values() if not (metric.needs_claims and grading.fingerprint.method == "label")
     ]
@@ -59,7 +58,9 @@ def compare(
         verdict, reason = _first_verdict(tables["head"], grading)
         claims = None
     else:
-        unchanged = _unchanged(tables["base"], tables["head"])
+        unchanged = np.array(
+            [same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)]
+        )
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
         verdict, reason = _verdict(metrics, tables, grading)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
@@ -71,7 +72,7 @@ def compare(
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),
-        warnings=tuple(_warnings(metrics, tables, sides, grading)),
+        warnings=tuple(find_cautions(metrics, tables, sides, grading.fingerprint)),
         fingerprint=grading.fingerprint,
         sides=dict(sides),
         changes=tuple(changes),
@@ -81,46 +82,8 @@ def compare(
     )
 
 
-class _Table:
-    """A side's records by question and run."""
-
-    def __init__(self, questions: Sequence[Question], answers: Iterable[AnswerRecord], runs: int) -> None:
-        self.questions = questions
-        by_place = {(record.question_id, record.run): record for record in answers}
-        self.rows = [[by_place[question.id, run] for run in range(1, runs + 1)] for question in questions]
-
-    def scores(self, metric: Metric) -> NDArray[np.float64]:
-        """Shape (questions, runs); NaN where the metric says nothing."""
-        values = [
-            [metric.score(record, question) for record in row]
-            for question, row in zip(self.questions, self.rows, strict=True)
-        ]
-        return np.array(values, dtype=float)
-
-    def judged(self) -> NDArray[np.bool_]:
-        """Per question: at least one run has a score or is an abstention."""
-        return np.array([any(is_judged(record) for record in row) for row in self.rows])
-
-    def failures(self) -> list[str]:
-        """Reasons of all runs that have neither."""
-        return [record.failure for row in self.rows for record in row if record.failure]
-
-
-def _unchanged(base: _Table, head: _Table) -> NDArray[np.bool_]:
-    """Questions whose requests are known to be the same on both sides, run by run."""
-    return np.array(
-        [
-            all(
-                b.request_key is not None and b.request_key == h.request_key
-                for b, h in zip(base_row, head_row, strict=True)
-            )
-            for base_row, head_row in zip(base.rows, head.rows, strict=True)
-        ]
-    )
-
-
 def _compare_metrics(
-    applicable: Sequence[Metric], base: _Table, head: _Table, unchanged: NDArray[np.bool_], grading: Grading
+    applicable: Sequence[Metric], base: SideTable, head: SideTable, unchanged: NDArray[np.bool_], grading: Grading
 ) -> dict[str, MetricComparison]:
     """All metrics that say something on both sides, gated ones with Holm's correction (Holm 1979)."""
     scored = {metric.name: (base.scores(metric), head.scores(metric)) for metric in applicable}
@@ -201,7 +164,7 @@ def _run_means(scores: NDArray[np.float64]) -> tuple[float | None, ...]:
     return tuple(float(run[~np.isnan(run)].mean()) if not np.isnan(run).all() else None for run in scores.T)
 
 
-def _single_side(applicable: Sequence[Metric], head: _Table, grading: Grading) -> dict[str, MetricComparison]:
+def _single_side(applicable: Sequence[Metric], head: SideTable, grading: Grading) -> dict[str, MetricComparison]:
     """Means of the only side there is, with the noise that its own runs measured."""
     comparisons: dict[str, MetricComparison] = {}
     for metric in applicable:
@@ -227,14 +190,14 @@ def _single_side(applicable: Sequence[Metric], head: _Table, grading: Grading) -
     return comparisons
 
 
-def _first_verdict(head: _Table, grading: Grading) -> tuple[Verdict, str]:
+def _first_verdict(head: SideTable, grading: Grading) -> tuple[Verdict, str]:
     if (missing := _missing_coverage({"head": head}, grading)) is not None:
         return "inconclusive", missing
     return "first", "There is no base configuration to compare with yet."
 
 
 def _verdict(
-    metrics: Mapping[str, MetricComparison], tables: Mapping[SideName, _Table], grading: Grading
+    metrics: Mapping[str, MetricComparison], tables: Mapping[SideName, SideTable], grading: Grading
 ) -> tuple[Verdict, str]:
     if (missing := _missing_coverage(tables, grading)) is not None:
         return "inconclusive", missing
@@ -255,7 +218,7 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _missing_coverage(tables: Mapping[SideName, _Table], grading: Grading) -> str | None:
+def _missing_coverage(tables: Mapping[SideName, SideTable], grading: Grading) -> str | None:
     """Why too few questions were judged; None where enough were."""
     judged = np.logical_and.reduce([table.judged() for table in tables.values()])
     if judged.mean() >= grading.min_coverage:
@@ -263,56 +226,3 @@ def _missing_coverage(tables: Mapping[SideName, _Table], grading: Grading) -> st
     reasons = [reason for table in tables.values() for reason in table.failures()]
     commonest = max(set(reasons), key=reasons.count)
     return f"{(~judged).sum()} of {len(judged)} questions could not be scored ({commonest})"
-
-
-def _warnings(
-    metrics: Mapping[str, MetricComparison],
-    tables: Mapping[SideName, _Table],
-    sides: Mapping[SideName, Side],
-    grading: Grading,
-) -> Iterable[ResultWarning]:
-    """What the reader of the verdict must know besides it."""
-    yield from _crash_warnings(tables)
-    for name in grading.gate:
-        if (metric := metrics.get(name)) is None:
-            continue
-        for side, means in metric.run_means.items():
-            known = [mean for mean in means if mean is not None]
-            if known and max(known) - min(known) > TOO_NOISY:
-                yield ResultWarning(
-                    code="too_noisy",
-                    message=f"Two runs of {_SPOKEN[side]} differ by {max(known) - min(known):.2f} in {_plain(name)}: "
-                    "too noisy to gate on. More questions or a stronger judge would help.",
-                )
-        if not metric.measured_noise and metric.n_unchanged < metric.n_questions:
-            yield ResultWarning(
-                code="no_noise_measured",
-                message=f"All runs of a side gave the same {_plain(name)}, so they measured no noise: "
-                "the test over questions decided instead.",
-            )
-    shift = metrics.get("abstention_rate")
-    if shift is not None and shift.delta and shift.delta > 0:
-        yield ResultWarning(
-            code="more_abstentions",
-            message=f"This change makes {shift.delta:.0%} more of the answers say that they cannot answer. "
-            "They do not count in the faithfulness.",
-        )
-    if grading.fingerprint.model_digest in {side.model_digest for side in sides.values()}:
-        yield ResultWarning(
-            code="self_judging",
-            message="The judge is the model that wrote the answers: models judge themselves leniently.",
-        )
-
-
-def _crash_warnings(tables: Mapping[SideName, _Table]) -> Iterable[ResultWarning]:
-    """Questions that head cannot answer although base can."""
-    if "base" not in tables:
-        return
-    judged = {side: table.judged() for side, table in tables.items()}
-    only_head = judged["base"] & ~judged["head"]
-    for question, row, failed in zip(tables["head"].questions, tables["head"].rows, only_head, strict=True):
-        if not failed:
-            continue
-        yield ResultWarning(
-            code="head_failed", message=f"Only this pull request fails on “{question.text}”: {row[0].failure}"
-        )

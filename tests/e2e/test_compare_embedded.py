@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
+
 from command import Outcome, faithbot, start
 from git_repository import git, write_files
 from shared_examples import make_verity

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from command import Outcome, faithbot, start
 from ollama_process import ollama_program, provide_model, running
 from shared_examples import make_contoso
@@ -74,7 +75,7 @@ def test_the_label_judge_judges_through_ollama(folder: Path, smollm2: str, ollam
     assert results["fingerprint"]["method"] == "label"
 
 
-def test_a_server_that_dies_in_the_middle_costs_no_finished_answer(folder: Path, weights: Path, tmp_path: Path) -> None:
+def test_a_server_that_dies_in_the_middle_costs_no_finished_answer(weights: Path, tmp_path: Path) -> None:
     with running(ollama_program(), tmp_path / "serve.log") as server:
         provide_model(server.url, weights)
         repository = make_contoso(tmp_path / "repository", "ollama/smollm2:135m", max_tokens=16)

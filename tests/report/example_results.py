@@ -12,13 +12,11 @@ from faithbot.results import (
     MetricComparison,
     Question,
     Results,
+    ResultWarning,
     SettingChange,
     Side,
     SideName,
     Usage,
-)
-from faithbot.results import (
-    ResultWarning,
 )
 
 QUESTIONS = tuple(

@@ -14,8 +14,16 @@ from test_report_escape import CALLS, HOSTILE_PIECES
 
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.comment import MARKER, MAX_CHARACTERS, render_comment
-from faithbot.results import AnswerRecord, ClaimChange, ClaimSource, Question, Results, SettingChange, Usage
-from faithbot.results import ResultWarning
+from faithbot.results import (
+    AnswerRecord,
+    ClaimChange,
+    ClaimSource,
+    Question,
+    Results,
+    ResultWarning,
+    SettingChange,
+    Usage,
+)
 
 CASES = (
     examples.regression,

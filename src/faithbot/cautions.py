@@ -1,0 +1,78 @@
+"""What the reader of a verdict must know besides it: warnings as data, each with a stable code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faithbot.results import MetricComparison, ResultWarning, Side, SideName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from faithbot.judge.protocol import JudgeFingerprint
+    from faithbot.side_table import SideTable
+
+TOO_NOISY = 0.05
+"""Two runs of one side whose gated means differ by more than this are too noisy to gate on."""
+
+_SPOKEN: dict[SideName, str] = {"base": "base", "head": "this PR"}
+
+
+def find_cautions(
+    metrics: Mapping[str, MetricComparison],
+    tables: Mapping[SideName, SideTable],
+    sides: Mapping[SideName, Side],
+    fingerprint: JudgeFingerprint,
+) -> Iterator[ResultWarning]:
+    """All of them, the gravest first."""
+    if "base" in tables:
+        yield from _failed_on_head_only(tables["base"], tables["head"])
+    yield from _more_abstentions(metrics)
+    for name, metric in metrics.items():
+        if metric.gated and metric.n_unchanged < metric.n_questions:
+            yield from _noise(name.replace("_", " "), metric)
+    if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
+        yield ResultWarning(
+            code="self_judging",
+            message="The judge is the model that wrote the answers: models judge themselves leniently.",
+        )
+
+
+def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWarning]:
+    for question, row, failed in zip(head.questions, head.rows, base.judged() & ~head.judged(), strict=True):
+        if failed:
+            message = f"Only this pull request fails on “{question.text}”: {row[0].failure}"
+            yield ResultWarning(code="head_failed", message=message)
+
+
+def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
+    shift = metrics.get("abstention_rate")
+    if shift is not None and shift.delta is not None and shift.delta > 0:
+        yield ResultWarning(
+            code="more_abstentions",
+            message=f"{shift.delta:.0%} more of the answers say that they cannot answer. "
+            "Such answers do not count in the faithfulness.",
+        )
+
+
+def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
+    spreads = {side: _spread(means) for side, means in metric.run_means.items()}
+    if noisy := [
+        f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY
+    ]:  # fmt: skip
+        yield ResultWarning(
+            code="too_noisy",
+            message=f"Runs of the same side differ in {name} by {' and '.join(noisy)}: too noisy to gate on. "
+            "More questions or a stronger judge would help.",
+        )
+    if not metric.measured_noise:
+        yield ResultWarning(
+            code="no_noise_measured",
+            message=f"The runs of each side gave the same {name}, so they measured no noise: "
+            "the test over questions decided instead.",
+        )
+
+
+def _spread(means: Iterable[float | None]) -> float:
+    known = [mean for mean in means if mean is not None]
+    return max(known) - min(known) if known else 0.0

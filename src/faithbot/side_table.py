@@ -1,0 +1,47 @@
+"""A side's recorded answers by question and run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from faithbot.metrics import Metric, is_judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from faithbot.golden import Question
+    from faithbot.results import AnswerRecord
+
+
+class SideTable:
+    """A side's records by question and run."""
+
+    def __init__(self, questions: Sequence[Question], answers: Iterable[AnswerRecord], runs: int) -> None:
+        self.questions = questions
+        by_place = {(record.question_id, record.run): record for record in answers}
+        self.rows = [[by_place[question.id, run] for run in range(1, runs + 1)] for question in questions]
+
+    def scores(self, metric: Metric) -> NDArray[np.float64]:
+        """Shape (questions, runs); NaN where the metric says nothing."""
+        values = [
+            [metric.score(record, question) for record in row]
+            for question, row in zip(self.questions, self.rows, strict=True)
+        ]
+        return np.array(values, dtype=float)
+
+    def judged(self) -> NDArray[np.bool_]:
+        """Per question: at least one run has a score or is an abstention."""
+        return np.array([any(is_judged(record) for record in row) for row in self.rows])
+
+    def failures(self) -> list[str]:
+        """Reasons of all runs that have neither."""
+        return [record.failure for row in self.rows for record in row if record.failure]
+
+
+def same_requests(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) -> bool:
+    """Whether the runs of a question are known to be the same requests on both sides, run by run."""
+    return all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base, head, strict=True))
