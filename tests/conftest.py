@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from faithbot.models.gguf import locate
-from faithbot.models.ollama import server_url
+from faithbot.models.ollama_address import server_url
 from ollama_process import MODEL, is_reachable, ollama_program, provide_model, running
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -26,6 +27,7 @@ def default_cache() -> Path:
 
 def main() -> None:
     """Run the command line; every way to end has its exit code."""
+    logging.basicConfig(format="faithbot: %(message)s", level=logging.WARNING)
     try:
         code = cli.main(standalone_mode=False, prog_name="faithbot")
     except click.exceptions.Abort:

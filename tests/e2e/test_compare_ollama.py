@@ -89,9 +89,10 @@ def test_a_server_that_dies_in_the_middle_costs_no_finished_answer(weights: Path
         server.kill()
         _, stderr = process.communicate(timeout=120)
         assert process.returncode == 2
-        (error,) = [line for line in stderr.splitlines() if "judged" not in line and "answered by" not in line]
+        assert all(line.startswith("faithbot: ") for line in stderr.splitlines()), stderr
+        error = stderr.splitlines()[-1]
         assert server.url in error
-        assert "finished answers are kept" in error
+        assert "Finished answers are kept" in error
         assert not file.exists()
 
         kept = len(list(cache.glob("calls/*/*.json")))

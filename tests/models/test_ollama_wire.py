@@ -10,7 +10,8 @@ import pytest
 from model_requests import QUICK, YES_OR_NO, ask
 
 from faithbot.errors import CallError, EvaluationError, UsageError
-from faithbot.models.ollama import OllamaModel, server_url
+from faithbot.models.ollama import OllamaModel
+from faithbot.models.ollama_address import server_url
 from faithbot.models.protocol import Message, ModelIdentity
 from faithbot.models.transport import Patience
 from scripted_server import Answer, ScriptedServer, json_answer, lines_answer
@@ -207,7 +208,7 @@ def test_each_failure_is_logged_in_words(caplog: pytest.LogCaptureFixture) -> No
     with ScriptedServer(script(busy, lines_answer(piece("Paris"), end()))) as server:
         chat(server, ask("Capital?"))
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("faithbot")]
-    assert messages == [f"Ollama at {server.url}: HTTP 503: server busy"]
+    assert messages == [f"Ollama at {server.url} is in trouble: HTTP 503: server busy"]
     assert caplog.records[0].levelno == logging.WARNING
 
 

@@ -128,9 +128,10 @@ class CachedModel:
         record = {"key": key, "reply": value, "checksum": _digest(value)}
         path = self._path(name)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.parent.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path, self._folder) as temporary:
-                temporary.write_text(json.dumps(record))
+                temporary.write_bytes(json.dumps(record).encode())
         except OSError as error:
             raise EvaluationError(
                 f"cannot write to the cache {self._folder}: {error.strerror}. Free some space, or name another folder."

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import ipaddress
 import os
 import re
 import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
 from faithbot.errors import CallError, EvaluationError, UsageError
-from faithbot.models.completions import TokenEntry, first_problem, known_finish
-from faithbot.models.context import ContextExceededError, ContextWindow, overflow
-from faithbot.models.protocol import ModelIdentity, Reply
-from faithbot.models.thinking import visible_reply
-from faithbot.models.tokens import estimate_prompt_tokens
-from faithbot.models.transport import Patience, RefusedError, TransientError, Transport
+from faithbot.models.completions import first_problem
+from faithbot.models.context import ContextWindow, overflow
+from faithbot.models.ollama_address import server_url
+from faithbot.models.ollama_stream import StreamedReply
+from faithbot.models.protocol import ModelIdentity
+from faithbot.models.transport import Patience, RefusedError, Transport
 
 if TYPE_CHECKING:
-    from faithbot.models.protocol import ChatRequest, TokenLogprob
+    from faithbot.models.protocol import ChatRequest, Reply
 
 OLDEST_VERSION = (0, 12, 11)
 """The first that honours ``truncate: false`` and ``shift: false`` and gives logprobs."""
@@ -35,7 +33,6 @@ _KEEP_ALIVE = "30m"
 """Longer than judge and generator wait for each other; unlike -1 it frees the server's memory some time afterwards."""
 
 _NOT_FOUND = 404
-_MOST_BYTES_PER_TOKEN = 6.0
 
 
 class OllamaModel:
@@ -84,8 +81,8 @@ class OllamaModel:
         context = self._window.size
         payload = _payload(self.name, request, context)
 
-        async def attempt() -> _Stream:
-            stream = _Stream()
+        async def attempt() -> StreamedReply:
+            stream = StreamedReply()
             await self._transport.stream("/api/chat", payload, stream.add)
             return stream
 
@@ -158,94 +155,6 @@ class _Details(BaseModel):
         return value if isinstance(value, int) else None
 
 
-class _Message(BaseModel):
-    content: str = ""
-
-
-class _Event(BaseModel):
-    """One line of a streamed reply."""
-
-    error: str | None = None
-    message: _Message = _Message()
-    logprobs: list[TokenEntry] | None = None
-    done: bool = False
-    done_reason: str | None = None
-    prompt_eval_count: int | None = None
-    eval_count: int | None = None
-
-
-class _Stream:
-    """The pieces of one streamed reply."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._logprobs: list[TokenLogprob] = []
-        self._end = _Event()
-
-    def add(self, line: dict[str, Any]) -> None:
-        """Take the next line. An error in mid-stream comes under status 200: the engine broke down."""
-        try:
-            event = _Event.model_validate(line)
-        except ValidationError as error:
-            raise CallError(f"Ollama sent a line of an unknown form: {first_problem(error)}.") from error
-        if event.error is not None:
-            raise overflow(line) or TransientError(event.error)
-        self._pieces.append(event.message.content)
-        self._logprobs.extend(entry.logged() for entry in event.logprobs or ())
-        if event.done:
-            self._end = event
-
-    def reply(self, label: str, request: ChatRequest, context: int, seconds: float) -> Reply:
-        """The whole reply, once it is certain that neither it nor its prompt was cut."""
-        prompt_tokens, output_tokens = self._end.prompt_eval_count, self._end.eval_count
-        if (finish := known_finish(self._end.done_reason)) is None:
-            raise CallError(
-                f"The reply of {label} broke off after {len(self._pieces)} pieces (done_reason is "
-                f"{self._end.done_reason!r}): Ollama gives up on a model that repeats itself."
-            )
-        if finish == "length" and output_tokens is not None and output_tokens < request.options.max_tokens:
-            raise ContextExceededError(prompt_tokens)  # the end of the context, not max_tokens, ended it
-        if prompt_tokens is not None and _looks_cut(request, prompt_tokens, context):
-            raise CallError(
-                f"{label} read only {prompt_tokens} tokens of a prompt of about {estimate_prompt_tokens(request)}: the "
-                f"server cut it to its context of {context}. Fewer or shorter chunks (retrieval.top_k, chunking.size)."
-            )
-        text, logprobs = visible_reply("".join(self._pieces), tuple(self._logprobs) or None)
-        return Reply(
-            text=text, finish=finish, prompt_tokens=prompt_tokens, output_tokens=output_tokens, logprobs=logprobs,
-            seconds=seconds,
-        )  # fmt: skip
-
-
-def server_url(host: str) -> str:
-    """The URL that a value of ``OLLAMA_HOST`` means, by the rules of Ollama's own client.
-
-    ``host``, ``host:port``, ``:port`` or a URL, with a path if need be; 127.0.0.1 and 11434 by default, but 80 and 443
-    after ``http://`` and ``https://``. An address to listen on (0.0.0.0, ::) is reached on the loopback interface.
-    """
-    scheme, separator, rest = host.strip().strip("\"'").rpartition("://")
-    scheme = scheme or "http"
-    default_port = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
-    authority, _, path = rest.partition("/")
-    if authority.count(":") > 1 and not authority.startswith("["):
-        authority = f"[{authority}]"
-    try:
-        split = urlsplit(f"//{authority}")
-        name, port = split.hostname or "127.0.0.1", split.port or default_port
-    except ValueError as error:
-        raise UsageError(f"OLLAMA_HOST is not an address: {host!r} ({error}).") from error
-    if _is_unspecified(name):
-        name = "::1" if ":" in name else "127.0.0.1"
-    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}/{path}".rstrip("/")
-
-
-def _is_unspecified(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
 def _parallel(value: str | None) -> int:
     """Calls that the server works on at once: Ollama's default is one, and further ones only queue."""
     return int(value) if value and value.isdecimal() and int(value) > 0 else 1
@@ -282,18 +191,6 @@ def _payload(model: str, request: ChatRequest, context: int) -> dict[str, Any]:
     if request.top_logprobs:
         payload |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     return payload
-
-
-def _looks_cut(request: ChatRequest, prompt_tokens: int, context: int) -> bool:
-    """Whether a prompt that may not have fitted was read in implausibly few tokens.
-
-    Ollama keeps the newest half of a context where it cuts. Prose has 4 to 5 bytes a token, so half of it looks like 8
-    to 10; runs of white space and rules make long tokens and are counted as one byte.
-    """
-    if estimate_prompt_tokens(request) <= context:
-        return False
-    text = re.sub(r"\s+|(\W)\1+", " ", " ".join(message.content for message in request.messages))
-    return len(text.encode("utf-8", "surrogatepass")) > prompt_tokens * _MOST_BYTES_PER_TOKEN
 
 
 def _full_name(name: str) -> str:

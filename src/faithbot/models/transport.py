@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-# Retries are logged here in words; without a handler of its own, stamina's event names would reach the terminal.
+# Retries are logged here in words: stamina's event names must not reach the terminal.
+logging.getLogger("stamina").propagate = False
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 _BUSY = 429
@@ -150,7 +151,7 @@ class Transport:
     def _backoff(self, error: Exception) -> bool | float:
         if not isinstance(error, TransientError):
             return False
-        log.warning("%s: %s", self.place, error)
+        log.warning("%s is in trouble: %s", self.place, error)
         return True if error.retry_after is None else min(error.retry_after, _LONGEST_RETRY_AFTER)
 
     def _given_up(self, error: TransientError, tries: int) -> EvaluationError:
