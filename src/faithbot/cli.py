@@ -27,7 +27,7 @@ def default_cache() -> Path:
 
 def main() -> None:
     """Run the command line; every way to end has its exit code."""
-    logging.basicConfig(format="faithbot: %(message)s", level=logging.WARNING)
+    _show_own_log()
     try:
         code = cli.main(standalone_mode=False, prog_name="faithbot")
     except click.exceptions.Abort:
@@ -46,6 +46,13 @@ def main() -> None:
         traceback.print_exc()
         code = EXIT_FAULT
     sys.exit(code)
+
+
+def _show_own_log() -> None:
+    """What faithbot logs (a server that is asked again), but not what its libraries do."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("faithbot: %(message)s"))
+    logging.getLogger("faithbot").addHandler(handler)
 
 
 def _print_error(message: str) -> None:
