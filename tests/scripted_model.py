@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from faithbot.models.protocol import ChatRequest, ModelIdentity, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Finish = Literal["stop", "length"]
+
 
 class ScriptedModel:
-    def __init__(self, replies: Iterable[str | Exception] = (), *, digest: str = "d0") -> None:
+    def __init__(self, replies: Iterable[str | Exception] = (), *, digest: str = "d0", finish: Finish = "stop") -> None:
         self.replies = deque(replies)
         self.digest = digest
+        self.finish: Finish = finish
         self.requests: list[ChatRequest] = []
         self.reserved = 0
 
@@ -29,7 +32,7 @@ class ScriptedModel:
         reply = self.replies.popleft()
         if isinstance(reply, Exception):
             raise reply
-        return Reply(text=reply, finish="stop", seconds=0.1)
+        return Reply(text=reply, finish=self.finish, seconds=0.1)
 
     async def aclose(self) -> None:
         assert not self.replies, f"{len(self.replies)} replies were never asked for"

@@ -163,6 +163,16 @@ def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
     assert "self_judging" in [warning.code for warning in results.warnings]
 
 
+def test_answers_that_were_cut_off_are_a_warning() -> None:
+    head = side("head", noisy(0.8))
+    cut = head.answers[0].model_copy(update={"is_cut": True})
+    results = verdict_of(side("base", noisy(0.8)), head.model_copy(update={"answers": (cut, *head.answers[1:])}))
+    assert [warning.message for warning in results.warnings] == [
+        "Answers were cut off at max_tokens: 0 of 24 (base) and 1 of 24 (this PR). "
+        "Their last sentence is judged as it stands."
+    ]
+
+
 def test_a_judge_of_whole_answers_says_nothing_of_claims() -> None:
     judge = FINGERPRINT.model_copy(update={"method": "label"})
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)

@@ -31,6 +31,7 @@ def find_cautions(
     for name, metric in metrics.items():
         if metric.gated and metric.n_unchanged < metric.n_questions:
             yield from _noise(name.replace("_", " "), metric)
+    yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
         yield ResultWarning(
             code="self_judging",
@@ -70,6 +71,16 @@ def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
             code="no_noise_measured",
             message=f"The runs of each side gave the same {name}, so they measured no noise: "
             "the test over questions decided instead.",
+        )
+
+
+def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+    cut = {name: sum(answer.is_cut for answer in side.answers) for name, side in sides.items()}
+    if any(cut.values()):
+        counts = " and ".join(f"{cut[name]} of {len(sides[name].answers)} ({_SPOKEN[name]})" for name in sides)
+        yield ResultWarning(
+            code="answers_cut",
+            message=f"Answers were cut off at max_tokens: {counts}. Their last sentence is judged as it stands.",
         )
 
 

@@ -97,6 +97,7 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerR
         answer=answer.text,
         contexts=answer.contexts,
         request_key=answer.request_key,
+        is_cut=answer.is_cut,
         judgement=judgement,
         failure=judgement.unscored,
         seconds=answer.seconds,

@@ -33,6 +33,8 @@ class AnswerRecord(_Record):
     contexts: tuple[Context, ...] = ()
     request_key: str | None = None
     """Equal keys mean equal requests: same weights, prompt, options, seed, run and contexts. None: not known."""
+    is_cut: bool = False
+    """The answer ended at the limit of tokens."""
     judgement: Judgement | None = None
     failure: str | None = None
     """Why there is no answer or no judgement; None where there are both."""

@@ -143,3 +143,33 @@ def test_long_answers_take_linear_time(piece: str) -> None:
     began = time.perf_counter()
     statements(answer)
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "They",
+        "I'm",
+        "I'm an AI designed to assist with your needs.",
+        "I'm ready to assist you.",
+        "I'm sorry for the confusion, I'm here to assist you with any questions.",
+        "I'm glad you're interested in the jacket.",
+        "I can assist with any product recommendations.",
+    ],
+)
+def test_fragments_and_talk_of_the_assistant_about_itself_state_no_fact(sentence: str) -> None:
+    assert not states_fact(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'm sorry, returns are not accepted after 30 days.",
+        "I'm the owner of three shops.",
+        "The assistant is trained in first aid.",
+        "It is 30.",
+        "两年。",
+    ],
+)
+def test_short_and_personal_sentences_with_a_fact_are_kept(sentence: str) -> None:
+    assert states_fact(sentence)

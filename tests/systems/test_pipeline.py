@@ -58,6 +58,11 @@ def test_an_empty_retrieval_is_an_answer_like_any_other(tmp_path: Path) -> None:
     assert model.requests[0].messages[0].content == "Q: zzz?"
 
 
+def test_an_answer_that_reached_the_limit_of_tokens_says_so(tmp_path: Path) -> None:
+    model = ScriptedModel(["The tent sleeps"], finish="length")
+    assert asyncio.run(pipeline(tmp_path, model).answer("How many?", run=1)).is_cut
+
+
 def key_of(folder: Path, model: ScriptedModel, question: str, run: int, **changes: str) -> str | None:
     return asyncio.run(pipeline(folder, model, **changes).answer(question, run)).request_key
 

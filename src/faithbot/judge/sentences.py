@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from faithbot.judge.lexicon import pattern
 from faithbot.judge.splitting import FENCE, HEADING, LIST_ITEM, TABLE_ROW, split_sentences
+from faithbot.judge.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +46,10 @@ def plain_text(markdown: str) -> str:
 
 
 def states_fact(sentence: str) -> bool:
-    """Whether a sentence, marks removed, can be checked: no greeting, offer or question."""
+    """Whether a sentence, marks removed, can be checked: no greeting, offer, question or mere function words."""
     if not _HAS_WORD.search(sentence) or _QUESTION.search(sentence):
+        return False
+    if not content_words(sentence):
         return False
     words = "".join(c for c in sentence if c.isalnum() or c in " '’.,!?:;-()").strip().replace("’", "'")
     return not _FILLER.match(words)

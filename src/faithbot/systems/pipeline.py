@@ -72,7 +72,9 @@ class PipelineSystem:
         )
         reply = await self._model.chat(request)
         key = _key_with_contexts(request_key(await self._model.identity(), request), contexts)
-        return Answer(text=reply.text, contexts=contexts, request_key=key, seconds=reply.seconds)
+        return Answer(
+            text=reply.text, contexts=contexts, request_key=key, is_cut=reply.finish == "length", seconds=reply.seconds
+        )
 
     def _retrieve(self, question: str) -> tuple[Context, ...]:
         chunks = self._index.search(question, self._settings.retrieval.top_k)

@@ -28,6 +28,8 @@ class Answer(BaseModel):
     contexts: tuple[Context, ...]
     request_key: str | None = None
     """Equal keys mean equal requests: same weights, prompt, options, seed, run and contexts. None: not known."""
+    is_cut: bool = False
+    """The answer ended at the limit of tokens, not where the model meant to end."""
     seconds: float = 0.0
 
 
