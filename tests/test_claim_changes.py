@@ -81,6 +81,27 @@ def test_claims_of_every_head_run_come_first() -> None:
     ]
 
 
+def test_contradicted_claims_and_other_questions_come_before_more_of_the_same() -> None:
+    def three(question: str) -> list[AnswerRecord]:
+        invented = [
+            claim("The moon is made of cheese.", "not_found"),
+            claim("Returns are accepted within 90 days.", "not_found"),
+            claim("Returns are accepted within 60 days.", "contradicted"),
+        ]
+        return [record(question, 1, answered(*invented), contexts=[PASSAGE])]
+
+    base = [record(question, 1, answered(GOOD), contexts=[PASSAGE]) for question in ("a", "b")]
+    found = find_claim_changes(questions("a", "b"), base, [*three("a"), *three("b")])
+    assert [(change.question_id, change.claim.split()[-2]) for change in found.newly_unsupported] == [
+        ("a", "60"),
+        ("b", "60"),
+        ("a", "90"),
+        ("b", "90"),
+        ("a", "of"),
+        ("b", "of"),
+    ]
+
+
 def test_a_fixed_claim_is_listed_apart() -> None:
     found = changes(runs(answered(INVENTED)), runs(answered(GOOD)))
     assert found.newly_unsupported == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,7 +63,7 @@ def find_claim_changes(
 ) -> ClaimChanges:
     """Claims that only head's runs hold unsupported, and those that only base's do.
 
-    Those in every run of their side come first. ``expected_by_chance``: how many claims would be newly unsupported if
+    ``expected_by_chance``: how many claims would be newly unsupported if
     the runs of a question had been given to the sides at random: for a statement unsupported in u of b + h runs, the
     share C(h, u) / C(b + h, u) of the ways to do so puts all of them on head.
     """
@@ -88,11 +88,26 @@ def find_claim_changes(
                 new.append(_change(question, statement, "head", sides))
             elif base_runs and not head_runs:
                 gone.append(_change(question, statement, "base", sides))
-    return ClaimChanges(
-        tuple(sorted(new, key=lambda change: -change.head_runs)),
-        tuple(sorted(gone, key=lambda change: -change.base_runs)),
-        by_chance,
-    )
+    return ClaimChanges(_most_telling_first(new, "head"), _most_telling_first(gone, "base"), by_chance)
+
+
+def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple[ClaimChange, ...]:
+    """In all runs before in some, contradicted before not found, with a passage before without; then one a question.
+
+    A reader sees the first few only: they should not all belong to the question that comes first in the golden set.
+    """
+
+    def telling(change: ClaimChange) -> tuple[int, bool, bool]:
+        runs = change.head_runs if side == "head" else change.base_runs
+        return -runs, change.support != "contradicted", change.evidence is None
+
+    seen: Counter[tuple[str, int]] = Counter()
+    ranked: list[tuple[int, int, tuple[int, bool, bool], ClaimChange]] = []
+    for change in sorted(changes, key=telling):
+        runs = telling(change)[0]
+        ranked.append((runs, seen[change.question_id, runs], telling(change), change))
+        seen[change.question_id, runs] += 1
+    return tuple(change for *_, change in sorted(ranked, key=lambda entry: entry[:3]))
 
 
 def _statements(sides: dict[SideName, list[AnswerRecord]]) -> list[_Statement]:

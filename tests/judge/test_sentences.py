@@ -155,6 +155,7 @@ def test_long_answers_take_linear_time(piece: str) -> None:
         "I'm sorry for the confusion, I'm here to assist you with any questions.",
         "I'm glad you're interested in the jacket.",
         "I can assist with any product recommendations.",
+        "A wise and clever question, my friend.",
     ],
 )
 def test_fragments_and_talk_of_the_assistant_about_itself_state_no_fact(sentence: str) -> None:
