@@ -62,7 +62,7 @@ class OllamaProcess:
             "OLLAMA_MODELS": str(home / "models"),
             "OLLAMA_NO_CLOUD": "1",
             "OLLAMA_NOPRUNE": "1",  # another test run may share the folder
-            "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait in a loop starve each other on a busy machine
+            "GOMP_SPINCOUNT": "10000",  # threads that wait in long loops starve each other on a busy machine
         }
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
