@@ -6,11 +6,13 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
+from faithbot.repository import git_environment
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_ENVIRONMENT = os.environ | {
+_ENVIRONMENT = git_environment() | {
     "GIT_AUTHOR_NAME": "Test",
     "GIT_AUTHOR_EMAIL": "test@example.org",
     "GIT_COMMITTER_NAME": "Test",

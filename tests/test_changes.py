@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faithbot.changes import MAX_DIFF_LINES, find_changes
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from faithbot.changes import MAX_DIFF_LINES, diff_texts, find_changes
 from faithbot.config import load_config
-from faithbot.repository import open_snapshot
-from git_repository import make_repository
+from faithbot.repository import MAX_FILE_BYTES, open_snapshot
+from git_repository import git, make_repository, write_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +75,36 @@ def test_documents_are_compared_one_by_one(tmp_path: Path) -> None:
         ("docs/b.md", "docs/b.md", "docs/b.md", "@@ -1 +1 @@\n-b\n+b2"),
         ("docs/c.md", None, "docs/c.md", "@@ -0,0 +1 @@\n+c"),
     ]
+
+
+def test_a_change_of_the_final_newline_is_shown_as_git_shows_it(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"docs/a.md": "a"})
+    assert found["document", "docs/a.md"].diff == "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file"
+
+
+@given(st.text("ab\n\f\u2028", max_size=8), st.text("ab\n\f\u2028", max_size=8))
+def test_only_equal_texts_have_an_empty_diff(before: str, after: str) -> None:
+    assert (diff_texts(before, after) == "") == (before == after)
+
+
+def test_line_ends_that_git_converts_are_no_change(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "repo", MAIN)
+    git(repository, "config", "core.autocrlf", "true")
+    write_files(repository, {"docs/a.md": "a\r\n", "docs/b.md": "b\r\nmore\r\n"})
+    base, head = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", None))
+    assert [change.name for change in find_changes(base, head)] == ["docs/b.md"]
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\xff", b"\0", b"caf\xe9", b"x" * (MAX_FILE_BYTES + 1)])
+def test_a_golden_set_of_head_that_cannot_be_read_is_a_change_without_a_diff(tmp_path: Path, content: bytes) -> None:
+    found = changes(tmp_path, {"golden.jsonl": content})
+    assert list(found) == [("grading", "golden.jsonl")]
+    change = found["grading", "golden.jsonl"]
+    assert (change.before, change.after, change.diff) == ("golden.jsonl", "golden.jsonl", None)
+
+
+def test_a_golden_set_that_head_removes_is_a_change(tmp_path: Path) -> None:
+    assert changes(tmp_path, {"golden.jsonl": None})["grading", "golden.jsonl"].after is None
 
 
 def test_changes_of_the_grading_come_first_and_are_marked(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ BAD = {
     ),
     "weights": (
         {"faithbot.yaml": CONFIG.replace("smollm2-135m", "smollm3")},
-        "embedded/smollm3: write embedded/smollm2-135m or the path of a .gguf file",
+        "embedded/smollm3: write embedded/smollm2-135m or embedded/FILE.gguf, with FILE.gguf in",
     ),
     "leaves the repository": (
         {"faithbot.yaml": CONFIG.replace("prompt.md", "../secret.md")},
@@ -162,8 +162,8 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
         "source": {"context": 0, "start": 0, "end": 20},
         "unscored": None,
     }
-    assert judged[2]["unscored"].startswith("row 3: answer: ")
-    assert judged[4]["unscored"].startswith("row 5: ")
+    assert judged[2]["unscored"].startswith("line 3: answer: ")
+    assert judged[4]["unscored"].startswith("line 5, column 2: ")
 
 
 @pytest.mark.parametrize(

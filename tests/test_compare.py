@@ -128,7 +128,37 @@ def test_abstentions_count_as_judged_and_are_shown() -> None:
     assert results.verdict == "pass"
     assert results.metrics["faithfulness"].n_questions == 9
     assert results.metrics["abstention_rate"].delta == pytest.approx(0.25)
-    assert [warning.code for warning in results.warnings] == ["more_abstentions"]
+    assert [warning.code for warning in results.warnings] == ["more_abstentions", "answered_on_one_side"]
+
+
+def test_a_side_that_abstains_from_most_questions_cannot_be_compared() -> None:
+    head = {name: [ABSTAINED, ABSTAINED] for name in IDS[:7]} | {name: noisy(0.8)[name] for name in IDS[7:]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert results.verdict == "inconclusive"
+    assert results.reason == (
+        "Only 5 of 12 questions have a faithfulness on both sides: the others are answered on one side only."
+    )
+
+
+def test_questions_too_few_to_show_anything_cannot_tell() -> None:
+    judgements = {"q0": [scored(1.0), scored(0.9)]}
+    results = verdict_of(side("base", judgements), side("head", {"q0": [scored(0), scored(0)]}), asked=questions("q0"))
+    assert results.verdict == "inconclusive"
+    assert results.reason == "Too few questions (1) to show a change of any size in faithfulness: ask more."
+
+
+def test_few_changed_questions_among_unchanged_ones_pass_with_a_warning() -> None:
+    """A temperature of zero and a change that touches three questions: nothing can be flagged, and the report says so."""
+    same = side("base", rows(0.8, 0.8), key="k")
+    head = [
+        record.model_copy(update={"request_key": "other", "judgement": scored(0.5)})
+        if record.question_id in IDS[:3]
+        else record
+        for record in side("head", rows(0.8, 0.8), key="k").answers
+    ]
+    results = verdict_of(same, same.model_copy(update={"name": "head", "answers": tuple(head)}))
+    assert results.verdict == "pass"
+    assert [warning.code for warning in results.warnings] == ["blind", "no_noise_measured"]
 
 
 def test_nothing_but_abstentions_cannot_be_compared() -> None:
@@ -140,7 +170,11 @@ def test_nothing_but_abstentions_cannot_be_compared() -> None:
 def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8) | {"q3": [None, None]}))
     assert [(warning.code, warning.message) for warning in results.warnings] == [
-        ("head_failed", "Only this pull request fails on “What is q3?”: the system crashed")
+        ("head_failed", "Only this pull request fails on “What is q3?”: the system crashed"),
+        (
+            "answered_on_one_side",
+            "The faithfulness compares 11 of 12 questions: the others are answered on one side only.",
+        ),
     ]
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
+from faithbot.yaml_text import parse_yaml
 from git_repository import make_repository
 
 if TYPE_CHECKING:
@@ -105,6 +109,68 @@ BAD = {
     "evidence with model": (MINIMAL + "judge: {model: a/b}\n", r"line 7, judge: method `evidence` calls no model"),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
+    "unquoted template": (
+        MINIMAL.replace("ollama/llama3.2:3b", "{{ MODEL }}"),
+        r"line 6, column 13: a mapping cannot be a key: a value such as `\{\{ NAME \}\}` needs quotes",
+    ),
+    "unquoted template and more": (
+        MINIMAL.replace("ollama/", "{{ PROVIDER }}/"),
+        r"line 6, column 13: a mapping cannot",
+    ),
+    "list as key": ("[a, b]: x\n", r"line 1, column 1: a list cannot be a key"),
+    "number as key": (MINIMAL + "5: x\n", r"line 7, column 1: a key must be a text: `5` is read as a number"),
+    "two lines in a key": (
+        MINIMAL + '"a\\nb": x\n',
+        r"line 7, column 1: a key must be one line of at most 100 characters",
+    ),
+    "unquoted exclusion": (
+        MINIMAL.replace("docs/*.md", "!docs/old.md"),
+        r"line 4, column 16: tags are not read: a value that starts with `!` needs quotes",
+    ),
+    "unquoted glob": (
+        MINIMAL.replace("docs/*.md", "*.md"),
+        r"line 4, column 17: not valid YAML: .*\. A value that starts with `\*` needs quotes",
+    ),
+    "built-in tag": (MINIMAL + "runs: !!timestamp x\n", r"line 7, column 7: tags are not read"),
+    "anchor": (MINIMAL + "judge: &a [*a]\n", r"line 7, column 8: anchors and aliases are not read"),
+    "nested": (MINIMAL + "runs: " + 3000 * "[", r"line 7, column 26: nested more than 20 levels deep"),
+    "long number": (MINIMAL + f"runs: {'1' * 5000}\n", r"line 7, column 7: this number is longer than 100 characters"),
+    "no digits": (MINIMAL + "runs: 0x_\n", r"line 7, column 7: '0x_' is not a number: a text needs quotes"),
+    "no such character": (MINIMAL + 'judge: "\\UFFFFFFFF"\n', r"line 7, column \d+: not valid YAML: .* out of range"),
+    "half a character": (MINIMAL + 'judge: "\\ud800"\n', r"line 7, column 8: an escape writes half a character"),
+    "control character": (MINIMAL + "judge: \a\n", r"line 7: the character U\+0007 is not allowed here"),
+    "list in the gate": (MINIMAL + "gate:\n- faithfulness\n- [a]\n", r"line 9, gate\.1: expected the name of a metric"),
+    "mapping in the gate": (MINIMAL + "gate: [{faithfulness: 1}]\n", r"line 7, gate\.0: expected the name of a metric"),
+    "effect without end": (
+        MINIMAL + "gate: {unsupported_per_answer: {min_effect: .inf}}\n",
+        r"line 7, gate\.unsupported_per_answer\.min_effect: input should be a finite number, found inf",
+    ),
+    "effect of a share": (
+        MINIMAL + "gate:\n  hit_rate:\n    min_effect: 1.5\n",
+        r"line 9, gate\.hit_rate\.min_effect: hit_rate is a share: use a number below 1, such as 0\.02, found 1\.5",
+    ),
+    "size without end": (
+        MINIMAL + "    chunking: {size: 99999999999999999999999}\n",
+        r"line 7, system\.pipeline\.chunking\.size: input should be less than or equal to 100000, found 9+$",
+    ),
+    "too many passages": (
+        MINIMAL + "    retrieval: {top_k: 1001}\n",
+        r"retrieval\.top_k: .* less than or equal to 1000,",
+    ),
+    "too many tokens": (MINIMAL + "    options: {max_tokens: 100001}\n", r"options\.max_tokens: .* less than or equal"),
+    "yes as a number": (MINIMAL + "    options: {temperature: yes}\n", r"temperature: .* valid number, found True"),
+    "not a number": (MINIMAL + "    options: {top_p: .nan}\n", r"top_p: input should be .*, found nan"),
+    "true as a number": (MINIMAL + "runs: true\n", r"line 7, runs: input should be a valid integer, found True"),
+    "empty path": (MINIMAL.replace("prompts/answer.md", '""'), r"line 5, system\.pipeline\.prompt: must be one line"),
+    "empty model": (MINIMAL.replace("ollama/llama3.2:3b", '" "'), r"line 6, system\.pipeline\.model: must be one line"),
+    "list as method": (MINIMAL + "judge: {method: [a]}\n", r"line 7, judge\.method: \['a'\] is not known: use"),
+    "number as gate": (MINIMAL + "gate: 5\n", r"line 7, gate: input should be a valid dictionary, found 5"),
+    "nothing as judge": (MINIMAL + "judge:\n", r"line 7, judge: input should be a valid dictionary"),
+    "empty pattern": (
+        MINIMAL.replace("docs/*.md", '[a, "!"]'),
+        r"line 4, system\.pipeline\.documents\.1: must be one line",
+    ),
+    "two lines": (MINIMAL.replace("evals/golden.jsonl", '"a\\nb"'), r"line 1, golden: must be one line"),
 }
 
 
@@ -113,7 +179,34 @@ def test_an_error_names_the_place_and_the_cure(tmp_path: Path, text: str, messag
     with pytest.raises(UsageError, match=message) as caught:
         load(tmp_path, text)
     assert str(caught.value).startswith("faithbot.yaml (main)")
+    assert len(str(caught.value).splitlines()) == 1
     assert caught.value.exit_code == 64
+
+
+def test_aliases_cannot_blow_a_small_file_up(tmp_path: Path) -> None:
+    levels = [f"l{n}: &l{n} [{', '.join(9 * [f'*l{n - 1}'])}]" for n in range(1, 10)]
+    with pytest.raises(UsageError, match=r"line 1, column 5: anchors and aliases are not read"):
+        load(tmp_path, "\n".join(["l0: &l0 [x]", *levels]))
+
+
+def test_a_date_is_a_file_name(tmp_path: Path) -> None:
+    assert load(tmp_path, MINIMAL.replace("evals/golden.jsonl", "2024-13-45")).golden_path == "2024-13-45"
+
+
+def test_a_count_may_grow_by_more_than_one(tmp_path: Path) -> None:
+    gate = load(tmp_path, MINIMAL + "gate: {unsupported_per_answer: {min_effect: 1.5}}\n").config.gate
+    assert gate["unsupported_per_answer"].min_effect == 1.5
+
+
+@given(st.text(st.sampled_from("ab01_.:-?,[]{}&*!<=|>%@`'\"\\# \n\tuUx\a\x85\u2028") | st.characters(), max_size=40))
+def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
+    refusal = "f.yaml, line "
+    try:
+        json.dumps(parse_yaml(text, "f.yaml").value, ensure_ascii=False).encode()
+    except UsageError as error:
+        refusal = str(error)
+    assert refusal.startswith("f.yaml, line ")
+    assert len(refusal.splitlines()) == 1
 
 
 def test_all_problems_are_told_at_once(tmp_path: Path) -> None:

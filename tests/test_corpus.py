@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,19 @@ def test_each_pattern_must_match_something(tmp_path: Path) -> None:
         match_documents(side, ["docs/*.md", "!docs/**"], "here")
 
 
+def test_hidden_files_are_chosen_by_name_and_left_out_by_any_pattern(tmp_path: Path) -> None:
+    side = snapshot(tmp_path, {"docs/a.md": "a", "docs/.b.md": "b", "docs/.c.md": "c"})
+    assert match_documents(side, ["docs/*.md"], "here") == ["docs/a.md"]
+    assert match_documents(side, ["docs/*.md", "docs/.*.md", "!docs/*c.md"], "here") == ["docs/.b.md", "docs/a.md"]
+
+
+@pytest.mark.parametrize("pattern", ["docs/{1..5000}.md", "!docs/{1..5000}.md", "{a,b}" * 20])
+def test_a_pattern_that_stands_for_too_many_is_named(tmp_path: Path, pattern: str) -> None:
+    side = snapshot(tmp_path, {"docs/a.md": "a"})
+    with pytest.raises(UsageError, match=rf"^here: '{re.escape(pattern)}' stands for more than 1,000 patterns"):
+        match_documents(side, ["docs/*.md", pattern], "here")
+
+
 def test_a_file_that_is_no_document_is_named(tmp_path: Path) -> None:
     side = snapshot(tmp_path, {"docs/a.md": "a", "docs/b.pdf": b"%PDF\0"})
     with pytest.raises(UsageError, match=r"docs/b\.pdf is none of \.md"):
@@ -51,7 +65,7 @@ def test_chunks_fit_and_say_where_they_stand(tmp_path: Path) -> None:
     side = open_snapshot(
         make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main"
     )
-    paths = list(side.files())
+    paths = list(side.paths())
     chunks = load_chunks(side, paths, 800, 100)
     texts = {path: document_text(path, content, "main") for path, content in side.read_many(paths).items()}
     assert len(chunks) > 300
@@ -70,11 +84,20 @@ def test_html_keeps_its_structure_and_loses_its_scripts() -> None:
     assert "p{}" not in text
 
 
+@pytest.mark.parametrize(
+    ("html", "problem"),
+    [("<div>" * 900 + "deep" + "</div>" * 900, "nested too deeply"), ("<ol start=²><li>x</ol>", "invalid literal")],
+)
+def test_html_that_cannot_be_converted_is_named(html: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=rf"^page\.html \(main\): cannot be read as HTML: .*{problem}"):
+        document_text("page.html", html.encode(), "main")
+
+
 def test_search_finds_the_manual_of_the_product(tmp_path: Path) -> None:
     side = open_snapshot(
         make_repository(tmp_path / "repo", {p.name: p.read_text() for p in MANUALS.glob("*.md")}), "main"
     )
-    index = BM25Index(load_chunks(side, list(side.files()), 800, 100))
+    index = BM25Index(load_chunks(side, list(side.paths()), 800, 100))
     found = index.search("what is the waterproof rating of the TrailMaster X4 Tent's rainfly?", 3)
     assert found[0].document == "product_info_1.md"
     assert len(found) == 3
@@ -84,6 +107,11 @@ def test_search_finds_the_manual_of_the_product(tmp_path: Path) -> None:
 def test_a_question_without_a_known_word_retrieves_nothing(tmp_path: Path) -> None:
     side = snapshot(tmp_path, {"a.md": "the stove is blue"})
     assert BM25Index(load_chunks(side, ["a.md"], 100, 0)).search("zzz yyy?", 4) == []
+
+
+def test_documents_of_punctuation_only_retrieve_nothing(tmp_path: Path) -> None:
+    side = snapshot(tmp_path, {"a.md": "!!! ???", "b.md": "..."})
+    assert BM25Index(load_chunks(side, ["a.md", "b.md"], 100, 0)).search("what?", 4) == []
 
 
 def test_scripts_without_spaces_are_searched_by_pairs_of_characters() -> None:

@@ -71,12 +71,29 @@ def test_the_id_of_a_question_depends_on_its_words_only() -> None:
         ('{"question": "A?", "reference": 3}', r"line 1: the reference must be a text, found 3"),
         ('{"question": "A?", "tags": [{}]}', r"line 1: `tags` must be a list of texts"),
         ('{"question": "A?", "answerable": "no"}', r"line 1: `answerable` must be true or false"),
+        ('{"question": "A?", "answerable": 1}', r"line 1: `answerable` must be true or false"),
+        ('{"question": "A?", "id": true}', r"line 1: `id` must be a text that is not empty or a whole number"),
+        ('{"question": "A?", "id": " "}', r"line 1: `id` must be a text that is not empty"),
+        ('{"question": "A?", "id": 1.5}', r"line 1: `id` must be a text"),
+        ('{"question": "A?", "tags": [true]}', r"line 1: `tags` must be a list of texts"),
+        ('{"a\\nb": 1}', r"\(this row has a b\)"),
+        ('\n{"question": "A?", "id": ' + "1" * 5000 + "}", r"line 2: a number has too many digits"),
+        ('{"question": "A?"}\n' + "[" * 100_000, r"line 2: lists or objects are nested more than 50 levels"),
+        ("[" * 100_000, r"golden\.jsonl \(main\): lists or objects are nested"),
+        ('{"question": "A?"}\n\n{"question": "\\ud800"}', r"line 3: '\\ud800' holds half a character"),
+        ('{"question": "A?", "id": "\\udfff"}', r"line 1: '\\udfff' holds half a character"),
+        ('{"question": "A?", "score": NaN}', r"line 1: nan is not a number in JSON"),
         (b'{"question": "caf\xe9"}', r"golden\.jsonl \(main\), line 1: not valid UTF-8"),
     ],
 )
 def test_an_error_names_the_line(tmp_path: Path, content: str | bytes, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(UsageError, match=message) as caught:
         load(tmp_path, content)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_empty_tag_is_no_error(tmp_path: Path) -> None:
+    assert load(tmp_path, '{"question": "A?", "tags": "", "relevant_ids": [""]}')[0].text == "A?"
 
 
 def test_a_selection_is_by_id_or_by_number(tmp_path: Path) -> None:

@@ -11,11 +11,31 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from faithbot.noise import NoiseComparison, compare_runs
+from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
 
 NAN = math.nan
 OPPOSITE = {"less": "greater", "greater": "less", "two-sided": "two-sided"}
 alternatives = st.sampled_from(sorted(OPPOSITE))
+
+
+# --- the mean of one side ----------------------------------------------------------------------------------------------
+
+
+def test_the_noise_of_one_mean_has_its_own_degrees_of_freedom() -> None:
+    found = noise_of_mean([[0.8, 1.0], [0.6, 0.4], [0.5, NAN], [NAN, NAN]])
+    # variances 0.02 and 0.02; the third question takes their mean; 2.919986 is Student's 95 % quantile for 2 df
+    standard_error = math.sqrt(0.02 / 2 + 0.02 / 2 + 0.02 / 1) / 3
+    assert found.mean == pytest.approx((0.9 + 0.5 + 0.5) / 3)
+    assert found.noise_band == pytest.approx(2.919986 * standard_error)
+    assert (found.n_questions, found.measured_noise) == (3, True)
+
+
+def test_one_mean_without_noise_or_without_scores() -> None:
+    assert noise_of_mean([[0.5, 0.5], [1.0, 1.0]]).noise_band == 0
+    assert not noise_of_mean([[0.5], [1.0]]).measured_noise
+    nothing = noise_of_mean([[NAN, NAN]])
+    assert math.isnan(nothing.mean)
+    assert nothing.n_questions == 0
 
 
 # --- examples computed by hand ---------------------------------------------------------------------------------------

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.repository import MAX_FILE_BYTES, decode, find_root, join_inside, open_snapshot, read_text
+from faithbot.repository import (
+    MAX_FILE_BYTES,
+    config_path,
+    decode,
+    find_root,
+    git_environment,
+    join_inside,
+    open_snapshot,
+    read_text,
+)
 from git_repository import commit_all, git, make_repository, write_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -26,8 +32,8 @@ def repository(tmp_path: Path) -> Path:
 
 def test_each_ref_shows_its_own_files(repository: Path) -> None:
     main, feature = open_snapshot(repository, "main"), open_snapshot(repository, "feature")
-    assert list(main.files()) == ["docs/a.md", "docs/ü nïcode.md"]
-    assert list(feature.files()) == ["docs/a.md", "docs/b.md", "docs/ü nïcode.md"]
+    assert list(main.paths()) == ["docs/a.md", "docs/ü nïcode.md"]
+    assert list(feature.paths()) == ["docs/a.md", "docs/b.md", "docs/ü nïcode.md"]
     assert read_text(main, "docs/a.md") == "on main\n"
     assert read_text(feature, "docs/a.md") == "on feature\n"
     assert read_text(main, "docs/ü nïcode.md") == "ünïcode\n"
@@ -38,14 +44,51 @@ def test_many_files_are_read_at_once_in_the_order_asked(repository: Path) -> Non
     assert feature.read_many(["docs/b.md", "docs/a.md"]) == {"docs/b.md": b"new\n", "docs/a.md": b"on feature\n"}
 
 
-def test_equal_files_have_equal_ids_in_a_commit_and_in_the_working_tree(repository: Path) -> None:
-    assert open_snapshot(repository, None).files() == open_snapshot(repository, "main").files()
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_equal_files_have_equal_ids_in_a_commit_and_in_the_working_tree(tmp_path: Path, object_format: str) -> None:
+    git(tmp_path, "init", "--quiet", f"--object-format={object_format}", "--initial-branch=main")
+    write_files(tmp_path, {"a.md": "a", "empty.md": "", "ü.md": "ü" * 1000})
+    commit_all(tmp_path, "files")
+    commit, tree = open_snapshot(tmp_path, "main"), open_snapshot(tmp_path, None)
+    assert tree.content_ids(tree.paths()) == commit.content_ids(commit.paths())
+    write_files(tmp_path, {"a.md": "b"})
+    assert tree.content_ids(["a.md"]) != commit.content_ids(["a.md"])
+
+
+def test_names_may_hold_what_git_would_quote(repository: Path) -> None:
+    names = ['"quoted".md', " spaces .md", "back\\slash.md", "new\nline.md", "tab\t.md"]
+    write_files(repository, dict.fromkeys(names, "text"))
+    commit_all(repository, "names")
+    commit, tree = open_snapshot(repository, "main"), open_snapshot(repository, None)
+    assert set(names) < set(commit.paths())
+    assert commit.paths() == tree.paths() == tuple(sorted(commit.paths()))
+    assert commit.content_ids(names) == tree.content_ids(names)
+    assert commit.read_many(names) == tree.read_many(names) == dict.fromkeys(names, b"text")
+
+
+def test_a_name_that_is_not_utf8_is_not_in_a_snapshot(repository: Path) -> None:
+    Path(os.fsdecode(os.fsencode(repository) + b"/docs/caf\xe9.md")).write_text("latin")
+    commit_all(repository, "latin")
+    for ref in (None, "main"):
+        assert list(open_snapshot(repository, ref).paths()) == ["docs/a.md", "docs/ü nïcode.md"]
+
+
+def test_a_hooks_environment_leads_to_no_other_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_repository(tmp_path / "other", {"other.md": "other"})
+    for name in git(repository, "rev-parse", "--local-env-vars").split():
+        monkeypatch.setenv(name, str(other / ".git"))
+        assert name not in git_environment()
+    assert find_root(repository / "docs") == repository
+    for ref in (None, "main"):
+        assert list(open_snapshot(repository, ref).paths()) == ["docs/a.md", "docs/ü nïcode.md"]
 
 
 def test_the_working_tree_shows_what_a_commit_of_everything_would_hold(repository: Path) -> None:
     write_files(repository, {".gitignore": "*.log\n", "x.log": "ignored", "new.md": "untracked", "docs/a.md": None})
     tree = open_snapshot(repository, None)
-    assert list(tree.files()) == [".gitignore", "docs/ü nïcode.md", "new.md"]
+    assert list(tree.paths()) == [".gitignore", "docs/ü nïcode.md", "new.md"]
     assert tree.commit is None
     assert tree.label == "working tree"
 
@@ -64,9 +107,32 @@ def test_symbolic_links_are_not_files(repository: Path, tmp_path: Path) -> None:
     commit_all(repository, "links")
     for ref in (None, "main"):
         snapshot = open_snapshot(repository, ref)
-        assert list(snapshot.files()) == ["docs/a.md", "docs/ü nïcode.md"]
+        assert list(snapshot.paths()) == ["docs/a.md", "docs/ü nïcode.md"]
         with pytest.raises(UsageError, match=r"docs/link\.md does not exist on .* \(as a regular file"):
             read_text(snapshot, "docs/link.md")
+
+
+def test_what_is_no_regular_file_is_not_taken_for_missing(repository: Path, tmp_path: Path) -> None:
+    module = make_repository(tmp_path / "module", {"x.md": "x"})
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(module), "module")
+    os.symlink("docs/a.md", repository / "link.md")
+    os.symlink("docs", repository / "folder")
+    commit_all(repository, "links")
+    for ref in (None, "main"):
+        snapshot = open_snapshot(repository, ref)
+        assert snapshot.has("docs/a.md")
+        assert not snapshot.has("docs/missing.md")
+        for path, culprit in {
+            "link.md": "link.md",
+            "module": "module",
+            "module/x.md": "module",
+            "folder/a.md": "folder",
+            "docs": "docs",
+        }.items():
+            with pytest.raises(
+                UsageError, match=rf"^{path} is no regular file on .*: {culprit} is a symbolic link, a "
+            ):
+                snapshot.has(path)
 
 
 def test_a_file_below_a_folder_that_became_a_link_is_not_read(repository: Path, tmp_path: Path) -> None:
@@ -76,7 +142,28 @@ def test_a_file_below_a_folder_that_became_a_link_is_not_read(repository: Path, 
         path.unlink()
     (repository / "docs").rmdir()
     os.symlink(tmp_path / "outside", repository / "docs")
-    assert "docs/a.md" not in open_snapshot(repository, None).files()
+    tree = open_snapshot(repository, None)
+    assert "docs/a.md" not in tree.paths()
+    with pytest.raises(UsageError, match=r"docs/a\.md is no regular file on working tree: docs is a symbolic link"):
+        tree.has("docs/a.md")
+
+
+def test_a_file_that_vanishes_after_it_was_listed_is_named(repository: Path) -> None:
+    tree = open_snapshot(repository, None)
+    assert tree.has("docs/a.md")
+    write_files(repository, {"docs/a.md": None})
+    for read in (tree.read_many, tree.content_ids):
+        with pytest.raises(UsageError, match=r"docs/a\.md \(working tree\) cannot be read: No such file"):
+            read(["docs/a.md"])
+
+
+def test_a_clone_that_lacks_a_files_content_says_so(repository: Path) -> None:
+    blob = git(repository, "rev-parse", "main:docs/a.md")
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    main = open_snapshot(repository, "main")
+    assert read_text(main, "docs/ü nïcode.md") == "ünïcode\n"
+    with pytest.raises(EvaluationError, match=r"docs/a\.md \(main\): the clone lacks its content"):
+        read_text(main, "docs/a.md")
 
 
 def test_a_file_that_is_too_large_is_named_with_its_size(repository: Path) -> None:
@@ -120,6 +207,56 @@ def test_a_folder_without_git_is_named(tmp_path: Path) -> None:
 
 def test_the_root_is_found_from_a_folder_inside(repository: Path) -> None:
     assert find_root(repository / "docs") == repository.resolve()
+
+
+def test_gits_own_folder_is_no_place_to_start(repository: Path) -> None:
+    with pytest.raises(UsageError, match=r"is git's own folder: name the repository's top level with --repo"):
+        find_root(repository / ".git")
+
+
+def test_a_bare_repository_has_commits_and_no_working_tree(repository: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "bare.git")
+    root = find_root(tmp_path / "bare.git")
+    assert root == tmp_path / "bare.git"
+    assert read_text(open_snapshot(root, "feature"), "docs/b.md") == "new\n"
+    with pytest.raises(UsageError, match=r"is a bare repository, without .* with --head"):
+        open_snapshot(root, None)
+
+
+@pytest.mark.parametrize(
+    ("folder", "given", "path"),
+    [
+        ("", "faithbot.yaml", "faithbot.yaml"),
+        ("", "./faithbot.yaml", "faithbot.yaml"),
+        ("docs", "faithbot.yaml", "faithbot.yaml"),
+        ("docs", "./evals//faithbot.yaml", "evals/faithbot.yaml"),
+        ("docs", "evals/../faithbot.yaml", "faithbot.yaml"),
+        ("docs", "../faithbot.yaml", "faithbot.yaml"),
+        ("docs", "../../repo/faithbot.yaml", "faithbot.yaml"),
+        ("docs", "..faithbot.yaml", "..faithbot.yaml"),
+    ],
+)
+def test_a_configuration_is_named_from_the_root(repository: Path, folder: str, given: str, path: str) -> None:
+    assert config_path(repository, repository / folder, given) == path
+
+
+def test_a_configuration_may_be_named_by_its_absolute_path(repository: Path, tmp_path: Path) -> None:
+    os.symlink(repository, tmp_path / "link to repo")
+    for start in (repository, tmp_path / "link to repo"):
+        assert config_path(repository, tmp_path, str(start / "docs" / "faithbot.yaml")) == "docs/faithbot.yaml"
+
+
+def test_a_relative_folder_of_the_repository_counts_from_where_the_command_runs(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / "docs")
+    assert config_path(repository, Path("."), "../faithbot.yaml") == "faithbot.yaml"
+
+
+@pytest.mark.parametrize("given", ["../faithbot.yaml", "..", "", "{root}", "{root}/../faithbot.yaml", "/etc/passwd"])
+def test_a_configuration_outside_the_repository_is_refused(repository: Path, given: str) -> None:
+    with pytest.raises(UsageError, match=r"^--config '.*' is no file inside .*: name it from there"):
+        config_path(repository, repository, given.format(root=repository))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def find_cautions(
         yield from _failed_on_head_only(tables["base"], tables["head"])
     yield from _more_abstentions(metrics)
     for name, metric in metrics.items():
-        if metric.gated and metric.n_unchanged < metric.n_questions:
+        if "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
             yield from _noise(name.replace("_", " "), metric)
     yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
@@ -57,6 +57,19 @@ def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[Resul
 
 
 def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
+    if metric.n_questions < metric.n_either:
+        yield ResultWarning(
+            code="answered_on_one_side",
+            message=f"The {name} compares {metric.n_questions} of {metric.n_either} questions: "
+            "the others are answered on one side only.",
+        )
+    if metric.smallest_detectable is None:
+        changed = metric.n_questions - metric.n_unchanged
+        yield ResultWarning(
+            code="blind",
+            message=f"No change of any size could have been seen in {name}: only {changed} of the questions changed. "
+            "More questions or more runs would help.",
+        )
     spreads = {side: _spread(means) for side, means in metric.run_means.items()}
     if noisy := [
         f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY

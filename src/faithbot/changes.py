@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from faithbot.config import DOCUMENTS_KEY
 from faithbot.corpus import match_documents
-from faithbot.repository import read_text
+from faithbot.errors import UsageError
+from faithbot.repository import decode, read_text
 from faithbot.results import SettingChange
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faithbot.config import LoadedConfig
 
 _GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs")
 MAX_DIFF_LINES = 200
 MAX_DIFFED_CHARACTERS = 500_000
+_NO_FINAL_NEWLINE = "\\ No newline at end of file"
 
 
 def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange, ...]:
@@ -52,25 +56,29 @@ def _flat(value: Any, prefix: str = "") -> dict[str, str]:
 
 
 def _golden_set(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _file_change("grading", _text(base, base.golden_path), _text(head, head.golden_path))
+    """Base's golden set grades, so head's need not be readable: it is then named without a diff."""
+    try:
+        after = _file(head, head.golden_path)
+    except UsageError:
+        return [SettingChange(kind="grading", name=head.golden_path, before=base.golden_path, after=head.golden_path)]
+    return _file_change("grading", _file(base, base.golden_path), after)
 
 
 def _prompts(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _file_change("prompt", _text(base, base.prompt_path), _text(head, head.prompt_path))
+    return _file_change("prompt", _file(base, base.prompt_path), _file(head, head.prompt_path))
 
 
 def _documents(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    before, after = (
-        match_documents(loaded.snapshot, loaded.document_patterns, loaded.place(*DOCUMENTS_KEY))
-        for loaded in (base, head)
-    )
-    changes = []
-    for path in sorted({*before, *after}):
-        if before.get(path) != after.get(path):
-            old = _text(base, path) if path in before else None
-            new = _text(head, path) if path in after else None
-            changes += _file_change("document", old, new)
-    return changes
+    before, after = _document_ids(base), _document_ids(head)
+    changed = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
+    old = _files(base, (path for path in changed if path in before))
+    new = _files(head, (path for path in changed if path in after))
+    return [change for path in changed for change in _file_change("document", old.get(path), new.get(path))]
+
+
+def _document_ids(loaded: LoadedConfig) -> dict[str, str]:
+    paths = match_documents(loaded.snapshot, loaded.document_patterns, loaded.place(*DOCUMENTS_KEY))
+    return loaded.snapshot.content_ids(paths)
 
 
 class _File(NamedTuple):
@@ -78,9 +86,15 @@ class _File(NamedTuple):
     text: str
 
 
-def _text(loaded: LoadedConfig, path: str) -> _File | None:
+def _file(loaded: LoadedConfig, path: str) -> _File | None:
     """A file of one side; None where it does not exist there."""
-    return _File(path, read_text(loaded.snapshot, path)) if path in loaded.snapshot.files() else None
+    return _File(path, read_text(loaded.snapshot, path)) if loaded.snapshot.has(path) else None
+
+
+def _files(loaded: LoadedConfig, paths: Iterable[str]) -> dict[str, _File]:
+    """Files of one side by path, read together."""
+    contents = loaded.snapshot.read_many(paths)
+    return {path: _File(path, decode(content, path, loaded.snapshot.label)) for path, content in contents.items()}
 
 
 def _file_change(
@@ -97,16 +111,23 @@ def _file_change(
             name=named.path,
             before=before.path if before else None,
             after=after.path if after else None,
-            diff=_diff(old or "", new or ""),
+            diff=diff_texts(old or "", new or ""),
         )
     ]
 
 
-def _diff(before: str, after: str) -> str | None:
+def diff_texts(before: str, after: str) -> str | None:
     """Unified diff without file names; None for texts too large to be read or compared in good time."""
     if max(len(before), len(after)) > MAX_DIFFED_CHARACTERS:
         return None
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1))[2:]
+    diff = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), n=1)
+    lines = [part for line in list(diff)[2:] for part in _shown(line)]
     if len(lines) > MAX_DIFF_LINES:
         lines = [*lines[:MAX_DIFF_LINES], f"… {len(lines) - MAX_DIFF_LINES} more lines"]
     return "\n".join(lines)
+
+
+def _shown(line: str) -> list[str]:
+    """A line of a diff without its end; as in git's, a remark follows where a file's last line has none."""
+    [text] = line.splitlines()
+    return [text, _NO_FINAL_NEWLINE] if text == line else [text]

@@ -11,18 +11,13 @@ from pathlib import Path
 import click
 
 from faithbot import __version__
-from faithbot.errors import FaithbotError
+from faithbot.cache_folder import cache_folder
+from faithbot.errors import FaithbotError, UsageError
 
 EXIT_WRONG_USAGE = 64
 EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 EXIT_CODES = {"pass": 0, "first": 0, "regression": 1, "inconclusive": 2}
-
-
-def default_cache() -> Path:
-    """Folder of finished model calls and downloaded models: `$FAITHBOT_CACHE`, else the user's cache folder."""
-    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(os.environ.get("FAITHBOT_CACHE") or user_cache / "faithbot")
 
 
 def main() -> None:
@@ -38,9 +33,6 @@ def main() -> None:
     except FaithbotError as error:
         _print_error(str(error))
         code = error.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_FAULT
     except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
         _print_error("this is a fault of faithbot itself, please report it with the lines below.")
         traceback.print_exc()
@@ -49,10 +41,12 @@ def main() -> None:
 
 
 def _show_own_log() -> None:
-    """What faithbot logs (a server that is asked again), but not what its libraries do."""
+    """What faithbot logs (a download, a server that is asked again), but not what its libraries do."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("faithbot: %(message)s"))
-    logging.getLogger("faithbot").addHandler(handler)
+    log = logging.getLogger("faithbot")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
 
 
 def _print_error(message: str) -> None:
@@ -103,38 +97,35 @@ def compare(
     import asyncio
 
     from faithbot.job import CompareRequest, run_comparison
+    from faithbot.output_files import OutputFile, default_results_file
     from faithbot.progress import open_progress
     from faithbot.report.comment import render_comment
     from faithbot.repository import find_root
 
     request = CompareRequest(
-        repository=repo, base=base, head=head, config=config, cache=cache or default_cache(),
+        repository=repo, base=base, head=head, config=config, cache=cache or cache_folder(),
         runs=runs, only=only, limit=limit,
     )  # fmt: skip
-    json_file = json_file or _default_results_file(find_root(repo))
+    results_file = OutputFile(json_file) if json_file else default_results_file(find_root(repo))
+    comment_output = OutputFile(comment_file) if comment_file else None
     with open_progress() as progress:
         results = asyncio.run(run_comparison(request, progress))
-    _write(json_file, results.model_dump_json(indent=1))
     comment = render_comment(results)
-    if comment_file:
-        _write(comment_file, comment)
-    click.echo(comment)
+    _print_result(comment)
+    results_file.write(results.model_dump_json(indent=1))
+    if comment_output:
+        comment_output.write(comment)
     return EXIT_CODES[results.verdict]
 
 
-def _default_results_file(root: Path) -> Path:
-    """In a folder that git ignores by itself."""
-    folder = root / ".faithbot"
-    _write(folder / ".gitignore", "*\n")
-    return folder / "results.json"
-
-
-def _write(path: Path, text: str) -> None:
+def _print_result(text: str) -> None:
+    """To standard output. A reader that went away, as `| head` does, changes neither files nor exit code."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
+        raise UsageError(f"cannot write to standard output: {error.strerror}.") from None
 
 
 @cli.command()
@@ -153,19 +144,20 @@ def judge(answers: Path, method: str, model: str | None, json_file: Path | None,
     import asyncio
 
     from faithbot.judge_file import judge_file
+    from faithbot.output_files import OutputFile
     from faithbot.progress import open_progress
 
+    output = OutputFile(json_file) if json_file else None
     with open_progress() as progress:
-        lines = asyncio.run(judge_file(answers, method, model, cache or default_cache(), progress))
-    text = "".join(f"{line}\n" for line in lines)
-    if json_file:
-        _write(json_file, text)
+        lines = asyncio.run(judge_file(answers, method, model, cache or cache_folder(), progress))
+    if output:
+        output.write("".join(f"{line}\n" for line in lines))
     else:
-        click.echo(text, nl=False)
+        _print_result("\n".join(lines))
 
 
 @cli.command()
-@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls and of the model.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
 def demo(cache: Path | None) -> None:
     """See the whole job on a small example: a change that hurts and one that does not, really measured.
 
@@ -176,5 +168,5 @@ def demo(cache: Path | None) -> None:
     from faithbot.progress import open_progress
 
     with open_progress() as progress:
-        for outcome in run_demo(cache or default_cache(), progress):
-            click.echo(outcome)
+        for outcome in run_demo(cache or cache_folder(), progress):
+            _print_result(outcome)

@@ -12,7 +12,7 @@ from faithbot import __version__
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric
-from faithbot.noise import NoiseComparison, compare_runs
+from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
 from faithbot.results import MetricComparison, Results, Side, SideName, Usage, Verdict
 from faithbot.side_table import SideTable, same_requests
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from faithbot.results import SettingChange
 
 ALPHA = 0.05
+MIN_COMPARED = 0.5
+"""Share of the questions scored on either side that must be scored on both. Where one side abstains from most of them,
+the mean of the rest says nothing about the golden set."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ def _metric_comparison(
         flagged=adjusted_p is not None and noise.flagged and adjusted_p <= ALPHA,
         smallest_detectable=_number(noise.smallest_detectable),
         n_questions=noise.n_questions,
+        n_either=int((~np.isnan(np.concatenate(scored, axis=1)).all(axis=1)).sum()),
         gated=metric.name in grading.gate,
         better=metric.better,
         improved=improved,
@@ -171,16 +175,17 @@ def _single_side(applicable: Sequence[Metric], head: SideTable, grading: Grading
         scores = head.scores(metric)
         if np.isnan(scores).all() and metric.name not in grading.gate:
             continue
-        alone = compare_runs(scores, scores, alpha=ALPHA)
+        alone = noise_of_mean(scores, alpha=ALPHA)
         comparisons[metric.name] = MetricComparison(
             base=None,
-            head=_number(alone.head_mean),
+            head=_number(alone.mean),
             delta=None,
-            noise_band=_number(alone.noise_band / math.sqrt(2)),  # of one mean; the band is of a difference of two
+            noise_band=_number(alone.noise_band),
             p_value=None,
             flagged=False,
-            smallest_detectable=_number(alone.smallest_detectable),
+            smallest_detectable=None,
             n_questions=alone.n_questions,
+            n_either=alone.n_questions,
             gated=metric.name in grading.gate,
             better=metric.better,
             measured_noise=alone.measured_noise,
@@ -204,14 +209,28 @@ def _verdict(
     for name in grading.gate:
         if name not in metrics:
             return "inconclusive", f"The judge `{grading.fingerprint.method}` does not measure the gated metric {name}."
-        if metrics[name].n_questions == 0:
-            return "inconclusive", f"No question has a {_plain(name)} on both sides, so there is nothing to compare."
+        if (reason := _not_comparable(name, metrics[name])) is not None:
+            return "inconclusive", reason
     if flagged := [name for name in grading.gate if metrics[name].flagged]:
         names = " and ".join(_plain(name) for name in flagged)
         return "regression", f"Worse by more than the noise of measuring: {names}."
     if all(metrics[name].n_unchanged == metrics[name].n_questions for name in grading.gate):
         return "pass", "Nothing that the answers depend on changed."
     return "pass", "No gated metric is worse by more than the noise of measuring."
+
+
+def _not_comparable(name: str, metric: MetricComparison) -> str | None:
+    """Why the questions that both sides scored say too little about the golden set; None where they say enough."""
+    if metric.n_questions == 0:
+        return f"No question has a {_plain(name)} on both sides, so there is nothing to compare."
+    if metric.n_questions < MIN_COMPARED * metric.n_either:
+        return (
+            f"Only {metric.n_questions} of {metric.n_either} questions have a {_plain(name)} on both sides: "
+            "the others are answered on one side only."
+        )
+    if metric.smallest_detectable is None and not metric.n_unchanged:
+        return f"Too few questions ({metric.n_questions}) to show a change of any size in {_plain(name)}: ask more."
+    return None
 
 
 def _plain(name: str) -> str:

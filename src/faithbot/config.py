@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from faithbot.errors import UsageError
@@ -16,8 +17,25 @@ from faithbot.repository import Snapshot, join_inside, read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
 
 DOCUMENTS_KEY = ("system", "pipeline", "documents")
+MODEL_KEY = ("system", "pipeline", "model")
 
 MetricName = Literal["faithfulness", "contradiction_rate", "unsupported_per_answer", "abstention_rate", "hit_rate"]
+COUNTS = ("unsupported_per_answer",)
+"""Metrics that can pass 1; the others are shares."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SHOWN = 60
+"""Characters of a wrong value that an error repeats."""
+
+
+def _one_line(text: str) -> str:
+    if not text.removeprefix("!").strip() or _CONTROL.search(text):
+        raise PydanticCustomError("one_line", "must be one line of text that is not empty")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+"""A path, a pattern or the name of a model."""
 
 
 class _Section(BaseModel):
@@ -31,8 +49,13 @@ class _Section(BaseModel):
         for key in data if isinstance(data, dict) else ():
             if key not in cls.model_fields:
                 message = _unknown(str(key), list(cls.model_fields))
-                raise PydanticCustomError("unknown_key", "{message}", {"message": message, "key": str(key)})
+                raise _problem_inside((str(key),), message)
         return data
+
+
+def _problem_inside(path: tuple[str | int, ...], message: str) -> PydanticCustomError:
+    """The error of a validator that stands at one place within the value it was given."""
+    return PydanticCustomError("inside", "{message}", {"message": message, "path": path})
 
 
 def _unknown(word: str, known: list[str]) -> str:
@@ -48,8 +71,8 @@ def _as_list(value: Any) -> Any:
 class Chunking(_Section):
     """How documents are cut, in characters."""
 
-    size: int = Field(default=800, ge=50)
-    overlap: int = Field(default=100, ge=0)
+    size: int = Field(default=800, ge=50, le=100_000, strict=True)
+    overlap: int = Field(default=100, ge=0, strict=True)
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Chunking:
@@ -62,17 +85,17 @@ class Retrieval(_Section):
     """How passages are found for a question."""
 
     method: Literal["bm25"] = "bm25"
-    top_k: int = Field(default=4, ge=1)
+    top_k: int = Field(default=4, ge=1, le=1000, strict=True)
 
 
 class Pipeline(_Section):
     """The built-in RAG: documents, chunks, contexts, prompt, answer."""
 
-    documents: Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
+    documents: Annotated[list[Line], BeforeValidator(_as_list), Field(min_length=1)]
     chunking: Chunking = Chunking()
     retrieval: Retrieval = Retrieval()
-    prompt: str
-    model: str
+    prompt: Line
+    model: Line
     options: SamplingOptions = SamplingOptions()
 
 
@@ -86,7 +109,7 @@ class JudgeSettings(_Section):
     """Who decides which claims are supported. Always base's."""
 
     method: Literal["evidence", "label"] = "evidence"
-    model: str | None = None
+    model: Line | None = None
 
     @model_validator(mode="after")
     def _model_fits(self) -> JudgeSettings:
@@ -100,31 +123,48 @@ class JudgeSettings(_Section):
 class MetricGate(_Section):
     """When a metric turns the verdict red."""
 
-    min_effect: float = Field(default=0.0, ge=0.0)
+    min_effect: float = Field(default=0.0, ge=0.0, strict=True, allow_inf_nan=False)
     """Changes up to this size never do, in the metric's unit."""
 
 
 def _gate_from_names(value: Any) -> Any:
     """`gate: [faithfulness]` and `gate: {faithfulness:}` are short for `gate: {faithfulness: {}}`."""
     if isinstance(value, list):
+        for index, name in enumerate(value):
+            if not isinstance(name, str):
+                raise _problem_inside((index,), "expected the name of a metric; settings need `gate: {name: {...}}`")
         return {name: {} for name in value}
     if isinstance(value, dict):
         return {name: {} if settings is None else settings for name, settings in value.items()}
     return value
 
 
+def _shares_stay_below_one(gate: dict[MetricName, MetricGate]) -> dict[MetricName, MetricGate]:
+    for name, settings in gate.items():
+        if name not in COUNTS and settings.min_effect >= 1:
+            message = f"{name} is a share: use a number below 1, such as 0.02, found {settings.min_effect}"
+            raise _problem_inside((name, "min_effect"), message)
+    return gate
+
+
+Gate = Annotated[
+    dict[MetricName, MetricGate],
+    BeforeValidator(_gate_from_names),
+    AfterValidator(_shares_stay_below_one),
+    Field(min_length=1),
+]
+
+
 class Config(_Section):
     """A whole `faithbot.yaml`."""
 
-    golden: str
+    golden: Line
     system: System
     judge: JudgeSettings = JudgeSettings()
-    gate: Annotated[dict[MetricName, MetricGate], BeforeValidator(_gate_from_names), Field(min_length=1)] = {
-        "faithfulness": MetricGate()
-    }
-    min_coverage: float = Field(default=0.9, gt=0.0, le=1.0)
+    gate: Gate = {"faithfulness": MetricGate()}
+    min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
-    runs: int = Field(default=2, ge=1, le=50)
+    runs: int = Field(default=2, ge=1, le=50, strict=True)
 
 
 @dataclass(frozen=True)
@@ -186,8 +226,8 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
     key = tuple(part for part in error["loc"] if part != "[key]")
     context = error.get("ctx", {})
     message = error["msg"]
-    if error["type"] == "unknown_key":
-        key = (*key, str(context["key"]))
+    if error["type"] == "inside":
+        key = (*key, *context["path"])
     elif error["type"] == "extra_forbidden":  # of the options, which the models' room defines
         message = _unknown(str(key[-1]), list(SamplingOptions.model_fields))
     elif error["type"] == "missing":
@@ -195,13 +235,18 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
     elif error["type"] == "literal_error":
         known = list(get_args(MetricName)) if key[0] == "gate" else _quoted_words(str(context["expected"]))
         close = difflib.get_close_matches(str(error["input"]), known, n=1)
-        message = f"{error['input']!r} is not known: " + (f"did you mean {close[0]!r}?" if close else f"use {known}")
+        cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
+        message = f"{_shown(error['input'])} is not known: {cure}"
     elif error["type"] == "too_short":
         message = "must hold at least one"
     else:
-        shown = f", found {error['input']!r}" if isinstance(error["input"], str | int | float) else ""
+        shown = f", found {_shown(error['input'])}" if isinstance(error["input"], str | int | float) else ""
         message = message[0].lower() + message[1:] + shown
     return f"{_place(path, label, document, key)}: {message}"
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:_SHOWN]
 
 
 def _quoted_words(text: str) -> list[str]:

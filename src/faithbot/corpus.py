@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from markdownify import markdownify
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from wcmatch import glob
+from wcmatch._wcparse import PatternLimitException  # nowhere else, and glob raises it
 
 from faithbot.errors import UsageError
 from faithbot.repository import Snapshot, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _HTML = (".html", ".htm")
 _TEXT = (".txt", ".rst")
-_GLOB_FLAGS = glob.GLOBSTAR | glob.NEGATE | glob.BRACE
 
 
 @dataclass(frozen=True)
@@ -31,27 +31,47 @@ class Chunk:
     start: int
 
 
-def match_documents(snapshot: Snapshot, patterns: Sequence[str], place: str) -> dict[str, str]:
-    """Paths that the glob patterns name, sorted, with their content ids. A pattern ``!drafts/**`` leaves files out.
+def match_documents(snapshot: Snapshot, patterns: Sequence[str], place: str) -> list[str]:
+    """Paths that the glob patterns name, sorted. A pattern ``!drafts/**`` leaves files out.
 
-    Every pattern must match something: a folder that was renamed must not silently empty the corpus.
+    Every pattern must match something: a folder that was renamed must not silently empty the corpus. No pattern can
+    match a file whose name is not UTF-8, because a snapshot does not hold such files.
     """
-    files = snapshot.files()
+    chosen: set[str] = set()
+    left_out: set[str] = set()
     for pattern in patterns:
-        if not pattern.startswith("!") and not any(glob.globmatch(path, pattern, flags=_GLOB_FLAGS) for path in files):
+        matching = _matching(snapshot.paths(), pattern, place)
+        if pattern.startswith("!"):
+            left_out.update(matching)
+        elif not matching:
             raise UsageError(
-                f"{place}: no file on {snapshot.label} matches {pattern!r} (of {len(files)} files in git)."
+                f"{place}: no file on {snapshot.label} matches {pattern!r} (of {len(snapshot.paths())} files in git)."
             )
-    matching = {path: content for path, content in files.items() if glob.globmatch(path, patterns, flags=_GLOB_FLAGS)}
+        else:
+            chosen.update(matching)
+    documents = sorted(chosen - left_out)
+    if not documents:
+        raise UsageError(f"{place}: the `!` patterns leave no document on {snapshot.label}.")
+    _check_readable(documents, place)
+    return documents
+
+
+def _matching(paths: Sequence[str], pattern: str, place: str) -> list[str]:
+    """Paths that one pattern matches, its ``!`` aside. Only where it leaves files out, `*` matches hidden ones, too."""
+    flags = glob.GLOBSTAR | glob.BRACE | (glob.DOTGLOB if pattern.startswith("!") else 0)
+    try:
+        return list(map(str, glob.globfilter(paths, pattern.removeprefix("!"), flags=flags)))
+    except PatternLimitException:
+        raise UsageError(f"{place}: {pattern!r} stands for more than 1,000 patterns: use `*` or `**`.") from None
+
+
+def _check_readable(documents: Iterable[str], place: str) -> None:
     readable = (*_MARKDOWN, *_HTML, *_TEXT)
-    for path in matching:
+    for path in documents:
         if PurePosixPath(path).suffix.lower() not in readable:
             raise UsageError(
                 f"{place}: {path} is none of {', '.join(readable)}: narrow the pattern or leave it out with `!`."
             )
-    if not matching:
-        raise UsageError(f"{place}: the `!` patterns leave no document on {snapshot.label}.")
-    return matching
 
 
 def load_chunks(snapshot: Snapshot, paths: Sequence[str], size: int, overlap: int) -> list[Chunk]:
@@ -71,6 +91,14 @@ def load_chunks(snapshot: Snapshot, paths: Sequence[str], size: int, overlap: in
 def document_text(path: str, content: bytes, label: str) -> str:
     """Text of a document; HTML becomes Markdown, so that headings, lists and tables stay visible."""
     text = decode(content, path, label)
-    if PurePosixPath(path).suffix.lower() in _HTML:
+    if PurePosixPath(path).suffix.lower() not in _HTML:
+        return text
+    try:
         return str(markdownify(text, heading_style="ATX", strip=["img"]))
-    return text
+    except RecursionError:
+        problem = "its elements are nested too deeply"
+    except ValueError as error:
+        problem = str(error)
+    raise UsageError(
+        f"{path} ({label}): cannot be read as HTML: {problem}: simplify it, or leave it out with a `!` pattern."
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from faithbot.errors import UsageError
+from faithbot.json_text import parse_json
 from faithbot.repository import Snapshot, read_text
 
 if TYPE_CHECKING:
@@ -71,16 +72,10 @@ def select(questions: tuple[Question, ...], only: tuple[str, ...], limit: int | 
 def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Places and rows of a JSON list or of JSON lines; which of the two it is shows in the first character."""
     if text.lstrip().startswith("["):
-        try:
-            items = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise UsageError(
-                f"{name}, line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}."
-            ) from None
-        numbered = ((f"item {number}", item) for number, item in enumerate(items, start=1))
+        numbered = ((f"item {number}", item) for number, item in enumerate(parse_json(text, name), start=1))
     else:
         numbered = (
-            (f"line {number}", _parse_line(line, f"{name}, line {number}"))
+            (f"line {number}", parse_json(line, f"{name}, line {number}"))
             for number, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         )
@@ -90,22 +85,15 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield place, row
 
 
-def _parse_line(line: str, place: str) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{place}, column {error.colno}: not valid JSON: {error.msg}.") from None
-
-
 def _question(row: dict[str, Any], place: str) -> Question:
     fields = {role: _first(row, names) for role, names in FIELD_NAMES.items()}
     text = fields["text"]
     if not isinstance(text, str) or not text.strip():
-        known = ", ".join(row) or "nothing"
+        known = " ".join(", ".join(row).split())[:60] or "nothing"
         raise UsageError(f"{place}: `question` must be a text that is not empty (this row has {known}).")
     identifier = fields["id"]
-    if identifier is not None and not isinstance(identifier, str | int):
-        raise UsageError(f"{place}: `id` must be a text or a number.")
+    if identifier is not None and not (_is_text_or_number(identifier) and str(identifier).strip()):
+        raise UsageError(f"{place}: `id` must be a text that is not empty or a whole number.")
     answerable = fields["answerable"]
     if answerable is not None and not isinstance(answerable, bool):
         raise UsageError(f"{place}: `answerable` must be true or false.")
@@ -121,6 +109,11 @@ def _question(row: dict[str, Any], place: str) -> Question:
 
 def _first(row: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _is_text_or_number(value: Any) -> bool:
+    """Python counts true and false among the whole numbers, people do not."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def question_key(text: str) -> str:
@@ -139,6 +132,6 @@ def _texts(value: Any, name: str, place: str) -> tuple[str, ...]:
     if value is None:
         return ()
     values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(isinstance(item, str | int) for item in values):
+    if not isinstance(values, list) or not all(map(_is_text_or_number, values)):
         raise UsageError(f"{place}: `{name}` must be a list of texts, found {json.dumps(value)[:60]}.")
     return tuple(str(item) for item in values)

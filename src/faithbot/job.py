@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.changes import find_changes
 from faithbot.compare import Grading, compare
-from faithbot.config import LoadedConfig, load_config
-from faithbot.errors import UsageError
+from faithbot.config import MODEL_KEY, LoadedConfig, load_config
+from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
 from faithbot.golden import load_golden_set, select
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
-from faithbot.repository import Snapshot, find_root, open_snapshot
+from faithbot.report.wording import count
+from faithbot.repository import Snapshot, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, Side, SideName, Usage
 from faithbot.systems.pipeline import PipelineSystem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from faithbot.golden import Question
     from faithbot.progress import Progress
+
+
+SIDES: tuple[SideName, ...] = ("base", "head")
 
 
 @dataclass(frozen=True)
@@ -49,63 +55,123 @@ async def run_comparison(request: CompareRequest, progress: Progress) -> Results
     """
     root = find_root(request.repository)
     loaded = _load_sides(root, request)
-    grader = loaded.get("base", loaded["head"])
-    questions = select(load_golden_set(grader.snapshot, grader.golden_path), request.only, request.limit)
+    grader_name: SideName = "base" if "base" in loaded else "head"
+    grader = loaded[grader_name]
+    questions = select(_golden_set(grader, loaded["head"]), request.only, request.limit)
     runs = request.runs or grader.config.runs
     async with ModelPool(request.cache) as models:
-        judge = open_judge(grader.config.judge, models.open)
-        systems: dict[SideName, PipelineSystem] = {}
-        for name, side in loaded.items():
-            systems[name] = PipelineSystem(side, models.open(side.config.system.pipeline.model))
-            systems[name].prepare(questions)
-        described = {name: await system.describe() for name, system in systems.items()}
-        grading = Grading(
-            questions=questions,
-            gate={name: gate.min_effect for name, gate in grader.config.gate.items()},
-            min_coverage=grader.config.min_coverage,
-            fingerprint=await judge.fingerprint(),
-        )
-        progress.say(_plan(questions, runs, described))
+        opened = {name: await _open_system(name, side, models, questions) for name, side in loaded.items()}
+        systems: dict[SideName, PipelineSystem] = {name: opened[name].system for name in SIDES if name in opened}
+        changes = find_changes(loaded["base"], loaded["head"]) if "base" in loaded else ()
+        with _blamed_on(grader_name), _named(grader.place("judge", "model")):
+            judge = open_judge(grader.config.judge, models.open)
+            fingerprint = await judge.fingerprint()
+        judge.reserve(max(system.longest_call for system in systems.values()))
+        progress.say(_plan(len(questions), runs, {name: opened[name].model for name in systems}))
         started = time.monotonic()
         answers = await evaluate(
             questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
         )
-        seconds = time.monotonic() - started
-        usage = Usage(
-            answers=sum(map(len, answers.values())),
-            model_calls=models.calls,
-            cached_calls=models.hits,
-            seconds=seconds,
-            busy_share=min(1.0, models.busy.seconds / seconds) if models.calls else None,
-        )
-    sides = {name: _side(name, loaded[name], *described[name], answers[name]) for name in loaded}
-    changes = find_changes(loaded["base"], loaded["head"]) if "base" in loaded else ()
+        usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
+    grading = Grading(
+        questions=questions,
+        gate={name: gate.min_effect for name, gate in grader.config.gate.items()},
+        min_coverage=grader.config.min_coverage,
+        fingerprint=fingerprint,
+    )
+    sides = {name: _side(name, loaded[name].snapshot, opened[name], answers[name]) for name in systems}
     return compare(grading, sides, runs=runs, changes=changes, usage=usage)
 
 
+@contextmanager
+def _blamed_on(side: SideName) -> Iterator[None]:
+    """A base that is broken is not this pull request's wrong usage: the evaluation cannot be done, and never passes."""
+    try:
+        yield
+    except UsageError as error:
+        if side == "head":
+            raise
+        raise EvaluationError(f"base cannot be evaluated: {error}") from None
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Errors about a model say where the model is named."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
+
+
+def _golden_set(grader: LoadedConfig, head: LoadedConfig) -> tuple[Question, ...]:
+    """The grader's golden set. Where it is broken on base and on head alike, head is the place to mend it."""
+    try:
+        return load_golden_set(grader.snapshot, grader.golden_path)
+    except UsageError:
+        load_golden_set(head.snapshot, head.golden_path)
+        with _blamed_on("base"):
+            raise
+
+
+class _OpenSystem(NamedTuple):
+    system: PipelineSystem
+    model: str
+    digest: str
+
+
+async def _open_system(
+    name: SideName, loaded: LoadedConfig, models: ModelPool, questions: Sequence[Question]
+) -> _OpenSystem:
+    """One side's system, ready to answer, its model known to be there."""
+    with _blamed_on(name):
+        with _named(loaded.place(*MODEL_KEY)):
+            model = models.open(loaded.config.system.pipeline.model)
+        system = PipelineSystem(loaded, model)
+        system.prepare(questions)
+        with _named(loaded.place(*MODEL_KEY)):
+            return _OpenSystem(system, *await system.describe())
+
+
+def _usage(models: ModelPool, answers: int, seconds: float) -> Usage:
+    return Usage(
+        answers=answers,
+        model_calls=models.calls,
+        cached_calls=models.hits,
+        seconds=seconds,
+        busy_share=min(1.0, models.busy.seconds / seconds) if models.calls else None,
+    )
+
+
 def _load_sides(root: Path, request: CompareRequest) -> dict[SideName, LoadedConfig]:
-    """Configurations of the sides, base first; head alone where base has none."""
+    """Configurations of the sides, head alone where base has none. Head first: its errors are the ones to mend here."""
     base, head = open_snapshot(root, request.base), open_snapshot(root, request.head)
-    if request.config not in head.files():
+    path = config_path(root, request.repository, request.config)
+    if not head.has(path):
         raise UsageError(
-            f"{request.config} does not exist on {head.label}: write one (the README shows a first one), "
+            f"{path} does not exist on {head.label}: write one (the README shows a first one), "
             "commit it or `git add` it, or name yours with --config."
         )
-    sides: dict[SideName, Snapshot] = {"base": base, "head": head} if request.config in base.files() else {"head": head}
-    return {name: load_config(snapshot, request.config) for name, snapshot in sides.items()}
+    with _blamed_on("base"):
+        in_base = base.has(path)
+    sides: dict[SideName, Snapshot] = {"head": head, "base": base} if in_base else {"head": head}
+    loaded: dict[SideName, LoadedConfig] = {}
+    for name, snapshot in sides.items():
+        with _blamed_on(name):
+            loaded[name] = load_config(snapshot, path)
+    return loaded
 
 
-def _plan(questions: tuple[Question, ...], runs: int, described: dict[SideName, tuple[str, str]]) -> str:
-    models = " and ".join(dict.fromkeys(model for model, _ in described.values()))
-    return f"{len(questions)} questions × {runs} runs on {' and '.join(described)}, answered by {models}"
+def _plan(questions: int, runs: int, models: Mapping[SideName, str]) -> str:
+    named = " and ".join(dict.fromkeys(models.values()))
+    return f"{count(questions, 'question')} × {count(runs, 'run')} on {' and '.join(models)}, answered by {named}"
 
 
-def _side(name: SideName, loaded: LoadedConfig, model: str, digest: str, answers: tuple[AnswerRecord, ...]) -> Side:
+def _side(name: SideName, snapshot: Snapshot, opened: _OpenSystem, answers: tuple[AnswerRecord, ...]) -> Side:
     return Side(
         name=name,
-        label=loaded.snapshot.label,
-        commit=loaded.snapshot.commit,
-        model=model,
-        model_digest=digest,
+        label=snapshot.label,
+        commit=snapshot.commit,
+        model=opened.model,
+        model_digest=opened.digest,
         answers=answers,
     )

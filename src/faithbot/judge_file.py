@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from faithbot.config import JudgeSettings
 from faithbot.errors import UsageError
+from faithbot.json_text import parse_json
 from faithbot.judge.protocol import Judgement
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
+from faithbot.repository import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from faithbot.judge.protocol import Judge
     from faithbot.progress import Progress
+
+_EXPECTED = "one JSON object a line with question, answer and contexts"
 
 
 class AnswerRow(BaseModel):
@@ -31,45 +37,86 @@ class AnswerRow(BaseModel):
     answer: str
     contexts: list[str]
 
+    @field_validator("id", mode="before")
+    @classmethod
+    def _text_or_number(cls, value: Any) -> Any:
+        if value is not None and _usable_id(value) is None:
+            raise PydanticCustomError("id", "must be a text or a whole number")
+        return value
+
+
+@dataclass(frozen=True)
+class UnreadableRow:
+    """A line that is not an answer with its question and contexts, and why."""
+
+    id: str | int | None
+    reason: str
+
 
 async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
     """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
     try:
         settings = JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
-        raise UsageError("; ".join(detail["msg"] for detail in error.errors())) from None
-    try:
-        lines = [line for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
-    if not lines:
-        raise UsageError(f"{path} holds no row: one JSON object a line with question, answer and contexts.")
-    progress.start(len(lines))
+        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
+        raise UsageError("; ".join(problems)) from None
+    rows = read_rows(path)
+    progress.start(len(rows))
     async with ModelPool(cache) as models:
         judge = open_judge(settings, models.open)
         slots = asyncio.Semaphore(models.parallel_calls)
 
-        async def work(number: int, line: str) -> str:
+        async def work(line: int, row: AnswerRow | UnreadableRow) -> str:
             async with slots:
-                row = await _judge_line(judge, line, number)
-                progress.advance(f"row {number}")
-                return json.dumps(row, ensure_ascii=False)
+                judged = await _judge_row(judge, row)
+                progress.advance(f"line {line}")
+                return json.dumps(judged, ensure_ascii=False, allow_nan=False)
 
-        return list(await asyncio.gather(*(work(number, line) for number, line in enumerate(lines, start=1))))
+        return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
 
 
-async def _judge_line(judge: Judge, line: str, number: int) -> dict[str, Any]:
+def read_rows(path: Path) -> dict[int, AnswerRow | UnreadableRow]:
+    """Rows by their line in the file; :class:`UsageError` where none of them could be read."""
     try:
-        row = AnswerRow.model_validate_json(line)
+        text = decode(path.read_bytes(), str(path), "answers")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error}") from None
+    lines = {number: line for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
+    if not lines:
+        raise UsageError(f"{path} holds no row: expected {_EXPECTED}.")
+    rows = {number: _read_row(line, f"line {number}") for number, line in lines.items()}
+    first = next(iter(rows.values()))
+    if isinstance(first, UnreadableRow) and all(isinstance(row, UnreadableRow) for row in rows.values()):
+        raise UsageError(f"{path} holds no row that can be read: expected {_EXPECTED}; {first.reason.rstrip('.')}.")
+    return rows
+
+
+def _read_row(line: str, place: str) -> AnswerRow | UnreadableRow:
+    try:
+        row = parse_json(line, place)
+    except UsageError as error:
+        return UnreadableRow(None, str(error))
+    if not isinstance(row, dict):
+        return UnreadableRow(None, f"{place}: expected an object, found {json.dumps(row)[:60]}.")
+    try:
+        return AnswerRow.model_validate(row)
     except ValidationError as error:
         problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
-        unreadable = Judgement(unscored=f"row {number}: {place + ': ' if place else ''}{problem['msg']}")
-        return _output(_id_of(line), unreadable)
+        key = ".".join(map(str, problem["loc"]))
+        return UnreadableRow(_usable_id(row.get("id")), f"{place}: {key}: {problem['msg']}")
+
+
+def _usable_id(value: Any) -> str | int | None:
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+async def _judge_row(judge: Judge, row: AnswerRow | UnreadableRow) -> dict[str, Any]:
+    if isinstance(row, UnreadableRow):
+        return _output(row.id, Judgement(unscored=row.reason))
     return _output(row.id, await judge.judge(row.question, row.answer, row.contexts))
 
 
-def _output(identifier: Any, judgement: Judgement) -> dict[str, Any]:
+def _output(identifier: str | int | None, judgement: Judgement) -> dict[str, Any]:
     """The quote as plain text, and beside it where it stands."""
     output = {"id": identifier, **judgement.model_dump(exclude={"claims"}), "claims": []}
     for claim in judgement.claims:
@@ -77,12 +124,3 @@ def _output(identifier: Any, judgement: Judgement) -> dict[str, Any]:
         quote = claim.evidence.quote if claim.evidence else None
         output["claims"].append({**claim.model_dump(), "evidence": quote, "source": source})
     return output
-
-
-def _id_of(line: str) -> Any:
-    """Id of a row that is not valid as a whole."""
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError:
-        return None
-    return row.get("id") if isinstance(row, dict) else None

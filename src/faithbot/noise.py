@@ -124,6 +124,39 @@ def compare_runs(
 
 
 @dataclass(frozen=True)
+class MeanNoise:
+    """What the runs of one side say about its own mean."""
+
+    mean: float
+    """Over the scored questions; NaN where there is none."""
+    noise_band: float
+    """Half-width, like :attr:`NoiseComparison.noise_band`, but of one mean; 0 where no noise was measured."""
+    n_questions: int
+    measured_noise: bool
+
+
+def noise_of_mean(scores: ArrayLike, *, alpha: float = 0.05) -> MeanNoise:
+    """Mean of one side's scores, shape (questions, runs), NaN = unscored, and how far noise alone moves it.
+
+    The same noise as in :func:`compare_runs`, from half of the runs: sqrt(sum of variance / runs) / questions, with as
+    many degrees of freedom as there are scored runs beyond the first of each question.
+    """
+    runs = _scores(scores, "scores")
+    runs = runs[np.isfinite(runs).any(axis=1)]
+    if not len(runs):
+        return MeanNoise(math.nan, math.nan, 0, measured_noise=True)
+    counts, means = _counts(runs), _means(runs)
+    squares = np.nansum((runs - means[:, np.newaxis]) ** 2, axis=1)
+    df = int((counts - 1).sum())
+    measured = bool(squares.sum() > 0)
+    band = 0.0
+    if measured:
+        variances = np.where(counts > 1, squares / np.maximum(counts - 1, 1), squares.sum() / df)
+        band = student_quantile(1 - alpha, df) * math.sqrt(math.fsum(variances / counts)) / len(runs)
+    return MeanNoise(math.fsum(means) / len(runs), band, len(runs), measured)
+
+
+@dataclass(frozen=True)
 class _Questions:
     """The compared questions, in units of ``scale``; each row of runs ascends and ends with its unscored ones."""
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import posixpath
+import stat
 import subprocess
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from faithbot.errors import EvaluationError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
 MAX_FILE_BYTES = 10_000_000
 _REGULAR_FILE_MODES = ("100644", "100755")
@@ -19,9 +23,37 @@ _REGULAR_FILE_MODES = ("100644", "100755")
 # The checkout may belong to another user (a container's root), and its own configuration must not start programs.
 _GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
 
+# What `git rev-parse --local-env-vars` lists, and two more that a server's hooks set: each ties git to one repository.
+_REPOSITORY_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
 
 class Snapshot(Protocol):
-    """The regular files of one side. Symbolic links and submodules are not in it: they could lead out of it."""
+    """The regular files of one side whose names are UTF-8.
+
+    Symbolic links and submodules are not in it: they could lead out of it. Names that are not UTF-8 are not in it
+    either: no pattern could be written for them, and no report could hold them.
+    """
 
     @property
     def label(self) -> str:
@@ -33,8 +65,19 @@ class Snapshot(Protocol):
         """Full commit id; None for the working tree."""
         ...
 
-    def files(self) -> Mapping[str, str]:
-        """Paths from the repository's root, sorted, each with an id of its content."""
+    def paths(self) -> Sequence[str]:
+        """Paths from the repository's root, sorted."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Whether the file is there; :class:`UsageError` where something else stands there, such as a symbolic link."""
+        ...
+
+    def content_ids(self, paths: Iterable[str]) -> dict[str, str]:
+        """Git's blob ids by path: the same on both sides means the same content.
+
+        Different ids can still mean the same text: where git converts line ends, the working tree has other bytes.
+        """
         ...
 
     def read_many(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -42,32 +85,78 @@ class Snapshot(Protocol):
         ...
 
 
+def git_environment() -> dict[str, str]:
+    """Environment for git: messages in English, and nothing that redirects it to another repository, as hooks do."""
+    kept = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
+    return kept | {"LC_ALL": "C"}
+
+
 def run_git(repository: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
     """Standard output of a git command; :class:`EvaluationError` with git's own words where it fails."""
     try:
-        done = subprocess.run([*_GIT, "-C", str(repository), *arguments], input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            [*_GIT, "-C", str(repository), *arguments],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env=git_environment(),
+        )
     except FileNotFoundError:
         raise EvaluationError("git is not installed: faithbot reads both sides out of git.") from None
     if done.returncode != 0:
-        raise EvaluationError(f"git {arguments[0]}: {done.stderr.decode(errors='replace').strip()}")
+        raise EvaluationError(f"git {arguments[0]}: {' '.join(done.stderr.decode(errors='replace').split())}")
     return done.stdout
 
 
 def find_root(folder: Path) -> Path:
-    """Top level of the git repository that holds ``folder``."""
-    if not folder.is_dir():
+    """Top level of the git repository that holds ``folder``; of a bare repository its own folder."""
+    if not os.path.isdir(folder):
         raise UsageError(f"{folder} is not a folder: name a git repository with --repo.")
     try:
-        return Path(os.fsdecode(run_git(folder, "rev-parse", "--show-toplevel")).rstrip("\n"))
+        if _is(folder, "--is-inside-work-tree"):
+            return _path_from_git(folder, "--show-toplevel")
+        if _is(folder, "--is-bare-repository"):
+            return _path_from_git(folder, "--absolute-git-dir")
     except EvaluationError as error:
         if "not a git repository" in str(error):
             raise UsageError(f"{folder} is not in a git repository: name one with --repo.") from None
         raise
+    raise UsageError(f"{folder} is git's own folder: name the repository's top level with --repo.")
+
+
+def _is(folder: Path, question: str) -> bool:
+    return run_git(folder, "rev-parse", question).strip() == b"true"
+
+
+def _path_from_git(folder: Path, question: str) -> Path:
+    return Path(os.fsdecode(run_git(folder, "rev-parse", question)).removesuffix("\n"))
+
+
+def config_path(root: Path, folder: Path, given: str) -> str:
+    """Path from the repository's root of the configuration that the user calls ``given``.
+
+    A relative path starts at the root. One that leads up (`../faithbot.yaml`) starts at ``folder``, the one of
+    `--repo`, and an absolute one where it says; both must end inside the repository.
+    """
+    path = posixpath.normpath(given)
+    if path.startswith(("/", "../")):
+        target = Path(os.path.realpath(folder), path)
+        # Links on the way there are followed; the file itself may be one, which the snapshot then refuses.
+        path = os.path.relpath(os.path.realpath(target.parent) + f"/{target.name}", os.path.realpath(root))
+    if path in (".", "..") or path.startswith("../"):
+        raise UsageError(f"--config {given!r} is no file inside {root}: name it from there, such as `faithbot.yaml`.")
+    return path
 
 
 def open_snapshot(root: Path, ref: str | None) -> Snapshot:
     """Files of the commit that ``ref`` names; of the working tree where it is None."""
-    return WorkingTree(root) if ref is None else Commit(root, ref, resolve_commit(root, ref))
+    if ref is not None:
+        return Commit(root, ref, resolve_commit(root, ref))
+    if _is(root, "--is-bare-repository"):
+        raise UsageError(
+            f"{root} is a bare repository, without a working tree: name a branch, tag or commit with --head."
+        )
+    return WorkingTree(root)
 
 
 def resolve_commit(root: Path, ref: str) -> str:
@@ -79,7 +168,7 @@ def resolve_commit(root: Path, ref: str) -> str:
             return run_git(root, "rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}").decode().strip()
         except EvaluationError:
             continue
-    if run_git(root, "rev-parse", "--is-shallow-repository").strip() == b"true":
+    if _is(root, "--is-shallow-repository"):
         raise EvaluationError(
             f"{ref!r} is not in this shallow clone: run `git fetch --depth=1 origin {ref}`, "
             "or set `fetch-depth: 0` on actions/checkout."
@@ -96,103 +185,159 @@ def check_size(path: str, size: int, label: str) -> None:
         )
 
 
-def missing_file(path: str, label: str) -> UsageError:
-    """The error for a path that is not in a snapshot."""
-    return UsageError(f"{path} does not exist on {label} (as a regular file inside the repository).")
+class _Listing(NamedTuple):
+    """What stands in a snapshot, by path from the root, sorted."""
+
+    files: dict[str, str]
+    """Regular files, each with the place of its content: a blob id, or a path on disk."""
+    others: frozenset[str]
+    """Symbolic links, submodules, and what is reached through them."""
 
 
-@dataclass(frozen=True)
-class _Blob:
-    object_id: str
-    size: int
+class _Files(ABC):
+    """The part of a snapshot that follows from its listing."""
+
+    label: str
+
+    def __init__(self, root: Path) -> None:
+        self._root = Path(os.path.realpath(root))
+
+    @cached_property
+    @abstractmethod
+    def _listing(self) -> _Listing: ...
+
+    def paths(self) -> Sequence[str]:
+        """Paths from the repository's root, sorted."""
+        return tuple(self._listing.files)
+
+    def has(self, path: str) -> bool:
+        """Whether the regular file is there; :class:`UsageError` where something else has its name."""
+        if path in self._listing.files:
+            return True
+        in_the_way = self._listing.others.intersection([path, *map(str, PurePosixPath(path).parents)])
+        if in_the_way or any(known.startswith(f"{path}/") for known in self._listing.files):
+            raise UsageError(
+                f"{path} is no regular file on {self.label}: {min(in_the_way, default=path)} "
+                "is a symbolic link, a submodule or a folder. Put the file itself there."
+            )
+        return False
+
+    def _places(self, paths: Iterable[str]) -> dict[str, str]:
+        places: dict[str, str] = {}
+        for path in paths:
+            if path not in self._listing.files:
+                raise UsageError(f"{path} does not exist on {self.label} (as a regular file inside the repository).")
+            places[path] = self._listing.files[path]
+        return places
 
 
-class Commit:
+class Commit(_Files):
     """The files of one commit, read from git's object store."""
 
     def __init__(self, root: Path, label: str, commit: str) -> None:
-        self._root = root
+        super().__init__(root)
         self.label = label
         self.commit: str | None = commit
-        self._blobs: dict[str, _Blob] | None = None
 
-    def _listing(self) -> dict[str, _Blob]:
-        if self._blobs is None:
-            listing = run_git(self._root, "ls-tree", "-r", "-z", "--long", "--full-tree", str(self.commit))
-            self._blobs = {}
-            for entry in filter(None, os.fsdecode(listing).split("\0")):
-                facts, path = entry.split("\t", 1)
-                mode, _, object_id, size = facts.split()
-                if mode in _REGULAR_FILE_MODES:
-                    self._blobs[path] = _Blob(object_id, int(size))
-        return self._blobs
+    @cached_property
+    def _listing(self) -> _Listing:
+        files: dict[str, str] = {}
+        others: set[str] = set()
+        for entry in _utf8_entries(run_git(self._root, "ls-tree", "-r", "-z", "--full-tree", str(self.commit))):
+            facts, path = entry.split("\t", 1)
+            mode, _, object_id = facts.split()
+            if mode in _REGULAR_FILE_MODES:
+                files[path] = object_id
+            else:
+                others.add(path)
+        return _Listing(dict(sorted(files.items())), frozenset(others))
 
-    def files(self) -> Mapping[str, str]:
-        """Paths with git's blob ids."""
-        return {path: blob.object_id for path, blob in sorted(self._listing().items())}
+    def content_ids(self, paths: Iterable[str]) -> dict[str, str]:
+        """Blob ids by path, as the commit lists them."""
+        return self._places(paths)
 
     def read_many(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Contents by path, all through one git process."""
-        wanted: dict[str, _Blob] = {}
-        for path in paths:
-            blob = self._listing().get(path)
-            if blob is None:
-                raise missing_file(path, self.label)
-            check_size(path, blob.size, self.label)
-            wanted[path] = blob
-        names = "".join(f"{blob.object_id}\n" for blob in wanted.values()).encode()
-        stream = run_git(self._root, "cat-file", "--batch", stdin=names) if wanted else b""
+        """Contents by path, all through one git process, after one that finds their sizes."""
+        blobs = self._places(paths)
+        if not blobs:
+            return {}
+        names = "".join(f"{object_id}\n" for object_id in blobs.values()).encode()
+        sizes = dict(zip(blobs, self._sizes(list(blobs), names), strict=True))
+        stream = run_git(self._root, "cat-file", "--batch", stdin=names)
         contents: dict[str, bytes] = {}
         position = 0
-        for path, blob in wanted.items():
+        for path, size in sizes.items():
             start = stream.index(b"\n", position) + 1  # past the line "<id> blob <size>"
-            contents[path] = stream[start : start + blob.size]
-            position = start + blob.size + 1
+            contents[path] = stream[start : start + size]
+            position = start + size + 1
         return contents
 
+    def _sizes(self, paths: list[str], names: bytes) -> Iterator[int]:
+        """Bytes of each blob, within the limit."""
+        answers = run_git(self._root, "cat-file", "--batch-check=%(objectsize)", stdin=names).decode().splitlines()
+        for path, answer in zip(paths, answers, strict=True):
+            if answer.endswith("missing"):
+                raise EvaluationError(
+                    f"{path} ({self.label}): the clone lacks its content: make a full one, or see `git fsck`."
+                )
+            check_size(path, int(answer), self.label)
+            yield int(answer)
 
-class WorkingTree:
+
+class WorkingTree(_Files):
     """The files on disk that git tracks or would add: what a commit of everything would hold."""
 
     label = "working tree"
     commit: str | None = None
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._paths: tuple[str, ...] | None = None
-        self._files: Mapping[str, str] | None = None
+    @cached_property
+    def _listing(self) -> _Listing:
+        listed = run_git(self._root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        paths = sorted({path.rstrip("/") for path in _utf8_entries(listed)})  # a repository inside ends with a slash
+        folders = {posixpath.dirname(path) for path in paths}  # a tracked folder may have become a symbolic link
+        direct = {folder for folder in folders if os.path.realpath(self._root / folder) == str(self._root / folder)}
+        files: dict[str, str] = {}
+        others: set[str] = set()
+        for path in paths:
+            target = str(self._root / path)
+            if not os.path.lexists(target):
+                continue  # deleted, and git still tracks it
+            if stat.S_ISREG(os.lstat(target).st_mode) and posixpath.dirname(path) in direct:
+                files[path] = target
+            else:
+                others.add(path)
+        return _Listing(files, frozenset(others))
 
-    def _listing(self) -> tuple[str, ...]:
-        if self._paths is None:
-            listed = run_git(self._root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-            unique = sorted(set(filter(None, os.fsdecode(listed).split("\0"))))
-            self._paths = tuple(path for path in unique if self._is_inside(path))
-        return self._paths
-
-    def _is_inside(self, path: str) -> bool:
-        """A regular file that is reached without any symbolic link (a tracked folder may have become one)."""
-        target = self._root / path
-        return target.is_file() and target.resolve() == self._root.resolve() / path
-
-    def files(self) -> Mapping[str, str]:
-        """Paths with git's blob ids, so that equal files have equal ids on both sides."""
-        if self._files is None:
-            paths = [path for path in self._listing() if "\n" not in path]
-            names = "".join(f"{path}\n" for path in paths).encode(errors="surrogateescape")
-            identifiers = run_git(self._root, "hash-object", "--stdin-paths", stdin=names).decode().split()
-            self._files = dict(zip(paths, identifiers, strict=True))
-        return self._files
+    def content_ids(self, paths: Iterable[str]) -> dict[str, str]:
+        """Blob ids by path, computed as git does: of the length and the content."""
+        sha256 = run_git(self._root, "rev-parse", "--show-object-format").strip() == b"sha256"
+        ids: dict[str, str] = {}
+        for path, place in self._places(paths).items():
+            content = self._read(path, place)
+            digest = hashlib.new("sha256" if sha256 else "sha1", b"blob %d\0" % len(content), usedforsecurity=False)
+            digest.update(content)
+            ids[path] = digest.hexdigest()
+        return ids
 
     def read_many(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Contents by path."""
-        contents: dict[str, bytes] = {}
-        known = set(self._listing())
-        for path in paths:
-            if path not in known:
-                raise missing_file(path, self.label)
-            check_size(path, (self._root / path).stat().st_size, self.label)
-            contents[path] = (self._root / path).read_bytes()
-        return contents
+        return {path: self._read(path, place) for path, place in self._places(paths).items()}
+
+    def _read(self, path: str, place: str) -> bytes:
+        try:
+            check_size(path, os.path.getsize(place), self.label)
+            return Path(place).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path} ({self.label}) cannot be read: {error.strerror}.") from None
+
+
+def _utf8_entries(listing: bytes) -> Iterator[str]:
+    """Entries of git's `-z` output; those with a name that is not UTF-8 are left out."""
+    for entry in filter(None, listing.split(b"\0")):
+        try:
+            yield entry.decode()
+        except UnicodeDecodeError:
+            continue
 
 
 def read_text(snapshot: Snapshot, path: str) -> str:

@@ -84,6 +84,8 @@ class MetricComparison(_Record):
     """The smallest change for the worse that a comparison like this sees in 8 of 10 cases."""
     n_questions: int
     """Questions that both sides scored."""
+    n_either: int
+    """Questions that at least one side scored: where it is larger, the rest was answered on one side only."""
     gated: bool
     better: Literal["higher", "lower"]
     improved: bool = False

@@ -24,11 +24,16 @@ class BM25Index:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
-        self._index = bm25s.BM25()
-        self._index.index([tokens(chunk.text) for chunk in chunks], show_progress=False)
+        words = [tokens(chunk.text) for chunk in chunks]
+        self._index: bm25s.BM25 | None = None
+        if any(words):  # bm25s refuses documents of punctuation only
+            self._index = bm25s.BM25()
+            self._index.index(words, show_progress=False)
 
     def search(self, question: str, top_k: int) -> list[Chunk]:
         """At most ``top_k`` chunks that share a word with the question, best first."""
+        if self._index is None:
+            return []
         known = [token for token in tokens(question) if token in self._index.vocab_dict]
         if not known:
             return []

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from faithbot.errors import CallError
 from faithbot.judge.label import LabelJudge, parse_label
+from faithbot.models.tokens import estimate_tokens
 from scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
@@ -48,7 +49,19 @@ def test_the_call_is_constrained_repeatable_and_asks_for_little() -> None:
     assert request.options.max_tokens <= 32
     assert request.json_schema is not None
     assert request.json_schema["properties"]["label"]["enum"] == ["YES", "PARTIAL", "NO"]
-    assert model.reserved > 100
+
+
+def test_the_context_is_sized_once_before_the_first_answer() -> None:
+    """A context that grows with the answers makes a server load the model again and again."""
+    question, answer, contexts = "How long?", "Thirty days. " * 500, ["Returns within 30 days. " * 50] * 4
+    model = ScriptedModel(['{"label": "YES"}'])
+    judge = LabelJudge(model)
+    judge.reserve(sum(map(estimate_tokens, (question, answer, *contexts))))
+    reserved = model.reserved
+    asyncio.run(judge.judge(question, answer, contexts))
+    (request,) = model.requests
+    assert model.reserved == reserved
+    assert reserved >= estimate_tokens(request.messages[0].content) + request.options.max_tokens
 
 
 def test_passages_come_first_and_the_answer_last() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -118,20 +119,22 @@ def test_a_context_reserved_later_loads_the_model_again_without_losing_calls() -
 
 
 def test_a_damaged_file_is_a_usage_error(tmp_path: Path, weights: Path) -> None:
-    damaged = tmp_path / "damaged.gguf"
+    damaged = tmp_path / "models" / "damaged.gguf"
+    damaged.parent.mkdir()
     damaged.write_bytes(weights.read_bytes()[:50_000_000])
     program = (
-        "import asyncio, sys\n"
+        "import asyncio\n"
         "from faithbot.errors import UsageError\n"
         "from faithbot.models.registry import open_model\n"
         "from faithbot.models.protocol import ChatRequest, Message\n"
-        "model = open_model('embedded/' + sys.argv[1])\n"
+        "model = open_model('embedded/damaged.gguf')\n"
         "try:\n"
         "    asyncio.run(model.chat(ChatRequest(messages=(Message(role='user', content='Hello'),))))\n"
         "except UsageError as error:\n"
         "    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program, damaged], capture_output=True, text=True, check=True)
+    environment = os.environ | {"FAITHBOT_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"llama.cpp cannot load {damaged}")
     assert done.stderr == ""
 

@@ -11,6 +11,7 @@ from model_requests import QUICK, YES_OR_NO, ask
 
 from faithbot.errors import CallError, EvaluationError, UsageError
 from faithbot.models.openai import OpenAIModel, entry_digest
+from faithbot.models.transport import Transport
 from scripted_server import Answer, ScriptedServer, json_answer
 
 if TYPE_CHECKING:
@@ -111,6 +112,67 @@ def test_the_key_is_sent_to_the_server_and_shown_nowhere(
     assert KEY not in str(caught.value) + caplog.text + repr(vars(OpenAIModel("tiny")))
 
 
+def test_a_key_is_sent_without_the_line_break_that_it_came_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n")
+    with ScriptedServer(script()) as server:
+        identify(server)
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("empty", ["", "\n"])
+def test_an_empty_key_is_none(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", empty)
+    with ScriptedServer(script()) as server:
+        identify(server)
+    assert "Authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize("key", ["sk-a b", "sk-a\nb", "sk-ä", "sk-a\x7f", "“sk-a”"])
+def test_a_key_that_cannot_be_one_is_a_usage_error_that_does_not_quote_it(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(UsageError, match=r"^OPENAI_API_KEY holds something that no key can") as caught:
+        OpenAIModel("tiny")
+    assert "sk-" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        Answer((f"Bad key {KEY}".encode(),), 500),
+        Answer((f"{'x' * 490}{KEY}".encode(),), 500),
+        Answer((b'{"error": "Bad key %s"}' % KEY.replace("-", r"\u002d").encode(),), 500),
+        Answer((f"<title>{KEY}</title>".encode(),), 200),
+    ],
+    ids=["as text", "where the text is cut", "escaped", "instead of JSON"],
+)
+def test_a_server_that_quotes_the_key_does_not_bring_it_into_the_log(
+    echo: Answer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    tries = 1 if echo.status == 200 else QUICK.attempts
+    with ScriptedServer({"/v1/models": [echo] * tries}) as server, pytest.raises(EvaluationError) as caught:
+        identify(server)
+    assert "sk-" not in str(caught.value) + caplog.text
+    assert "***" in str(caught.value)
+
+
+def test_a_request_that_http_forbids_is_neither_repeated_nor_quoted(caplog: pytest.LogCaptureFixture) -> None:
+    async def call(url: str) -> None:
+        transport = Transport(url, name="Server", cure="Look.", key="sk-a\n", patience=QUICK)
+        try:
+            await transport.request("GET", "/models")
+        finally:
+            await transport.aclose()
+
+    not_asked = r"was not asked: the request is not valid HTTP \(LocalProtocolError\)\. Look\."
+    with ScriptedServer({}) as server, pytest.raises(EvaluationError, match=not_asked) as caught:
+        asyncio.run(call(server.url))
+    assert "sk-" not in str(caught.value)
+    assert caplog.messages == []
+
+
 def test_a_password_in_the_address_is_not_shown() -> None:
     async def call() -> None:
         model = OpenAIModel("tiny", base_url="http://user:secret@127.0.0.1:9/v1")
@@ -159,16 +221,44 @@ def test_an_address_without_v1_is_explained() -> None:
         identify(server)
 
 
-def test_the_digest_is_the_name_where_the_server_tells_nothing_else() -> None:
-    assert entry_digest({"id": "tiny", "object": "model", "created": 1}) == "tiny"
+def test_two_servers_that_use_one_name_are_two_models() -> None:
+    entries = ({"id": "default"},)
+    with ScriptedServer(script(entries=entries)) as one, ScriptedServer(script(entries=entries)) as other:
+        assert identify(one, "default").digest != identify(other, "default").digest
+
+
+def test_a_password_and_a_last_slash_in_the_address_do_not_make_another_model() -> None:
+    async def digest(url: str) -> str:
+        model = OpenAIModel("org/tiny", base_url=url, patience=QUICK)
+        try:
+            return (await model.identity()).digest
+        finally:
+            await model.aclose()
+
+    with ScriptedServer({"/v1/models": script()["/v1/models"] * 3}) as server:
+        plain = f"{server.url}/v1"
+        spellings = (plain, f"{plain}/", plain.replace("://", "://user:secret@"))
+        assert len({asyncio.run(digest(url)) for url in spellings}) == 1
 
 
 def test_the_digest_changes_with_the_weights_and_not_with_the_time_or_the_context() -> None:
     def entry(created: int, size: int, context: int) -> dict[str, Any]:
         return {"id": "tiny", "created": created, "owned_by": "llamacpp", "meta": {"size": size, "n_ctx": context}}
 
-    assert entry_digest(entry(1, 100, 4096)) == entry_digest(entry(2, 100, 8192))
-    assert entry_digest(entry(1, 100, 4096)) != entry_digest(entry(1, 200, 4096))
+    def digest(*numbers: int) -> str:
+        return entry_digest("http://host/v1", entry(*numbers))
+
+    assert digest(1, 100, 4096) == digest(2, 100, 8192)
+    assert digest(1, 100, 4096) != digest(1, 200, 4096)
+
+
+@pytest.mark.parametrize("options", [{"top_k": 0}, {"repeat_penalty": 1.1}, {"top_k": 1, "repeat_penalty": 1.1}])
+def test_an_option_that_the_protocol_does_not_have_is_a_usage_error(options: dict[str, float]) -> None:
+    request = ask("Capital?")
+    changed = request.model_copy(update={"options": request.options.model_copy(update=options)})
+    with ScriptedServer({}) as server, pytest.raises(UsageError) as caught:
+        chat(server, changed)
+    assert f"openai/org/tiny: this protocol has no {' and no '.join(options)}: remove" in str(caught.value)
 
 
 @pytest.mark.parametrize(

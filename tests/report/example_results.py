@@ -67,6 +67,7 @@ def metric(base: float | None, head: float | None, noise: float | None = 0.04, *
         "flagged": False,
         "smallest_detectable": 0.07,
         "n_questions": len(QUESTIONS),
+        "n_either": len(QUESTIONS),
         "gated": True,
         "better": "higher",
         "method": "relabelling",

@@ -11,6 +11,7 @@ from faithbot.config import load_config
 from faithbot.errors import CallError, UsageError
 from faithbot.golden import Question
 from faithbot.repository import open_snapshot
+from faithbot.systems import prompt_rendering
 from faithbot.systems.pipeline import FIRST_SEED, PipelineSystem
 from git_repository import make_repository
 from records import questions
@@ -18,6 +19,8 @@ from scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from faithbot.systems.protocol import Answer
 
 CONFIG = """\
 golden: golden.jsonl
@@ -38,9 +41,14 @@ def pipeline(folder: Path, model: ScriptedModel, *, prompt: str = PROMPT, config
     return PipelineSystem(load_config(open_snapshot(repository, "main"), "faithbot.yaml"), model)
 
 
+def answer_of(system: PipelineSystem, question: str, run: int = 1) -> Answer:
+    system.prepare([Question(id="q", text=question)])
+    return asyncio.run(system.answer(question, run))
+
+
 def test_the_model_gets_the_rendered_prompt_with_all_options(tmp_path: Path) -> None:
     model = ScriptedModel(["Four."])
-    answer = asyncio.run(pipeline(tmp_path, model).answer("How many people sleep in the tent?", run=2))
+    answer = answer_of(pipeline(tmp_path, model), "How many people sleep in the tent?", run=2)
     (request,) = model.requests
     assert request.messages[0].content == (
         "[docs/tent.txt] The tent sleeps four people.\nQ: How many people sleep in the tent?"
@@ -53,18 +61,18 @@ def test_the_model_gets_the_rendered_prompt_with_all_options(tmp_path: Path) -> 
 
 def test_an_empty_retrieval_is_an_answer_like_any_other(tmp_path: Path) -> None:
     model = ScriptedModel(["I don't know."])
-    answer = asyncio.run(pipeline(tmp_path, model).answer("zzz?", run=1))
+    answer = answer_of(pipeline(tmp_path, model), "zzz?")
     assert answer.contexts == ()
     assert model.requests[0].messages[0].content == "Q: zzz?"
 
 
 def test_an_answer_that_reached_the_limit_of_tokens_says_so(tmp_path: Path) -> None:
     model = ScriptedModel(["The tent sleeps"], finish="length")
-    assert asyncio.run(pipeline(tmp_path, model).answer("How many?", run=1)).is_cut
+    assert answer_of(pipeline(tmp_path, model), "How many?").is_cut
 
 
 def key_of(folder: Path, model: ScriptedModel, question: str, run: int, **changes: str) -> str | None:
-    return asyncio.run(pipeline(folder, model, **changes).answer(question, run)).request_key
+    return answer_of(pipeline(folder, model, **changes), question, run).request_key
 
 
 def test_requests_are_the_same_where_nothing_that_decides_the_answer_differs(tmp_path: Path) -> None:
@@ -101,7 +109,12 @@ def test_the_longest_prompt_is_reserved_before_any_call(tmp_path: Path) -> None:
     ("prompt", "message"),
     [
         ("{{ context }}", r"prompt\.md \(main\): 'context' is undefined: a prompt knows `question` and `contexts`"),
-        ("{{ contexts[9].text }}", r"prompt\.md \(main\): tuple object has no element 9"),
+        ("{{ contexts[9].text }}", r"prompt\.md \(main\): list object has no element 9"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", r"it needs too much memory or nests too deeply"),
+        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", r"it needs too much memory or nests too deeply"),
+        ("{{ 'a' * 99999999999 }}", r"it needs too much memory or nests too deeply"),
+        ("{{ contexts[0].parse_raw('x') }}", r"'dict object' has no attribute 'parse_raw'"),
+        ("{{ contexts.append(1) }}", r"prompt\.md \(main\): the template fails: access to attribute 'append'"),
         ("a\n{% for x in %}", r"prompt\.md \(main\), line 2: not a valid Jinja template: .*\{% raw %\}"),
         ('{{"a": 1}}', r"prompt\.md \(main\), line 1: not a valid Jinja template"),
         ("{{ question / 2 }}", r"prompt\.md \(main\): the template fails: unsupported operand"),
@@ -115,20 +128,27 @@ def test_the_longest_prompt_is_reserved_before_any_call(tmp_path: Path) -> None:
 )
 def test_a_prompt_that_fails_does_so_before_any_call(tmp_path: Path, prompt: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        pipeline(tmp_path, ScriptedModel(), prompt=prompt).prepare(questions("a"))
+        pipeline(tmp_path, ScriptedModel(), prompt=prompt).prepare([Question(id="s", text="What does the stove burn?")])
 
 
 def test_braces_and_json_in_prompt_documents_and_question_are_plain_text(tmp_path: Path) -> None:
     model = ScriptedModel(["x"])
     prompt = '{"a": {"b": [1, {}]}} {% raw %}{{ not a variable }}{% endraw %} {{ question }}'
-    asyncio.run(pipeline(tmp_path, model, prompt=prompt).answer('{{ 7 * 7 }} {"q": {}}', run=1))
+    answer_of(pipeline(tmp_path, model, prompt=prompt), '{{ 7 * 7 }} {"q": {}}')
     assert model.requests[0].messages[0].content == ('{"a": {"b": [1, {}]}} {{ not a variable }} {{ 7 * 7 }} {"q": {}}')
+
+
+def test_a_template_without_an_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prompt_rendering, "TIME_LIMIT", 1)
+    loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    with pytest.raises(UsageError, match=r"prompt\.md \(main\): the template runs longer than 1 s"):
+        pipeline(tmp_path, ScriptedModel(), prompt=loops).prepare(questions("a"))
 
 
 def test_a_prompt_of_absurd_length_fails_its_question_only(tmp_path: Path) -> None:
     system = pipeline(tmp_path, ScriptedModel(), prompt="{{ 'x' * 3000000 }}{{ question }}")
-    with pytest.raises(CallError, match=r"prompt\.md \(main\): the prompt has 3,000,\d+ characters"):
-        asyncio.run(system.answer("q", run=1))
+    with pytest.raises(CallError, match=r"prompt\.md \(main\): the prompt has more than 2,000,000 characters"):
+        answer_of(system, "q")
 
 
 def test_documents_without_text_are_an_error(tmp_path: Path) -> None:

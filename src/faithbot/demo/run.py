@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from faithbot.errors import EvaluationError
 from faithbot.job import CompareRequest, run_comparison
 from faithbot.report.terminal import render_summary
+from faithbot.repository import git_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def run_demo(cache: Path, progress: Progress) -> Iterator[str]:
 def build_repository(folder: Path) -> Path:
     """A git repository with the example on main and each change on a branch."""
     package = resources.files("faithbot.demo")
-    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _git(folder, "init", "--quiet", "--initial-branch=main", "--template=")
     _copy(package / "example", folder)
     _commit(folder, "A bike shop's RAG")
     for branch, description in CHANGES.items():
@@ -74,7 +75,7 @@ def _git(folder: Path, *arguments: str) -> None:
         for role in ("AUTHOR", "COMMITTER")
         for field, value in (("NAME", "faithbot demo"), ("EMAIL", "demo@example.org"))
     }
-    environment = os.environ | identity | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    environment = git_environment() | identity | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     try:
         subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, env=environment)
     except FileNotFoundError:

@@ -95,6 +95,9 @@ class EvidenceJudge:
         """Code version and digest of the fitted weights, word lists and patterns."""
         return JudgeFingerprint(method="evidence", version=f"{CODE_VERSION}-{_data_digest()}")
 
+    def reserve(self, tokens: int) -> None:
+        """Nothing to do: no model, no context window."""
+
     async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:  # noqa: ARG002
         """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""
         if not answer.strip():

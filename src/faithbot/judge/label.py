@@ -45,6 +45,7 @@ class LabelJudge:
         environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - a prompt is not HTML
         environment.filters["fenced"] = _fenced
         self._template = environment.from_string(source)
+        self._own_tokens = estimate_tokens(source) + _OPTIONS.max_tokens
         self._prompts_digest = hashlib.sha256(source.encode()).hexdigest()[:12]
 
     async def fingerprint(self) -> JudgeFingerprint:
@@ -59,6 +60,10 @@ class LabelJudge:
             version=VERSION,
         )
 
+    def reserve(self, tokens: int) -> None:
+        """Size the model's context for that and the prompt around it; a longer answer still finds room, at a reload."""
+        self._model.reserve(tokens + self._own_tokens)
+
     async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
         """One call; none where the answer abstains, is empty, or was given no passage at all."""
         if not answer.strip():
@@ -68,7 +73,6 @@ class LabelJudge:
         if not any(context.strip() for context in contexts):
             return _judgement("NO", answer, contexts)
         prompt = self._template.render(question=question, answer=answer, contexts=contexts)
-        self._model.reserve(estimate_tokens(prompt) + _OPTIONS.max_tokens)
         request = ChatRequest(messages=(Message(role="user", content=prompt),), options=_OPTIONS, json_schema=_SCHEMA)
         try:
             reply = await self._model.chat(request)

@@ -58,11 +58,6 @@ def match_score(a: ClaimSignature, b: ClaimSignature) -> float:
     return (_covered(a, b) + _covered(b, a)) / size
 
 
-def same_claim(a: str, b: str) -> bool:
-    """Whether two claims say the same, as far as words, numbers and polarity show."""
-    return match_score(ClaimSignature.of(a), ClaimSignature.of(b)) >= SAME_CLAIM
-
-
 def _covered(a: ClaimSignature, b: ClaimSignature) -> float:
     """Words of one claim that the other holds, synonyms at less credit."""
     only_a = a.words - b.words

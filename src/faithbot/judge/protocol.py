@@ -78,6 +78,10 @@ class Judge(Protocol):
         """Identity of this judge, model digest included."""
         ...
 
+    def reserve(self, tokens: int) -> None:
+        """Announce the most tokens that question, contexts and answer have together, before the first answer."""
+        ...
+
     async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
         """Judge one answer against the contexts that it was given."""
         ...

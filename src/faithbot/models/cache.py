@@ -56,11 +56,6 @@ class CachedModel:
         """Calls that the model works on at once."""
         return self._model.parallel
 
-    @property
-    def busy_seconds(self) -> float:
-        """Wall time during which the model had at least one call to work on."""
-        return self._busy.seconds
-
     async def identity(self) -> ModelIdentity:
         """The model's own."""
         return await self._model.identity()

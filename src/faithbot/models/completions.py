@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from faithbot.models.protocol import ChatRequest
     from faithbot.models.transport import Patience
 
-_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 400, 401, 403, 404
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 
 
 class TokenEntry(BaseModel):
@@ -69,6 +69,7 @@ class ChatCompletions:
     ) -> None:
         self._transport = Transport(url, name=name, cure=cure, key=key, patience=patience)
         self.place = self._transport.place
+        self.address = self._transport.address
         self._limit_field = "max_tokens"
 
     async def models(self) -> list[dict[str, Any]]:

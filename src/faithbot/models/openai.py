@@ -7,12 +7,13 @@ import difflib
 import hashlib
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import UsageError
 from faithbot.models.completions import ChatCompletions
 from faithbot.models.context import ContextExceededError, context_error
-from faithbot.models.protocol import ModelIdentity
+from faithbot.models.protocol import ModelIdentity, SamplingOptions
 
 if TYPE_CHECKING:
     from faithbot.models.protocol import ChatRequest, Reply
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 
 PUBLIC_API = "https://api.openai.com/v1"
 
+_UNSENT_OPTIONS = ("top_k", "repeat_penalty")
+_KEY = re.compile(r"[!-~]+")
+
 
 class OpenAIModel:
     """A model of the server that ``OPENAI_BASE_URL`` names, with the key in ``OPENAI_API_KEY`` if it wants one.
 
-    Only fields of the standard are sent, because the public API refuses any other: ``top_k`` and ``repeat_penalty``
-    stay as the server has them. ``ollama/NAME`` and ``embedded/NAME`` honour both.
+    Only fields of the standard are sent, because the public API refuses any other: a call that sets ``top_k`` or
+    ``repeat_penalty`` is refused, because neither would change anything.
     """
 
     parallel = 8
@@ -39,14 +43,14 @@ class OpenAIModel:
             base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_API,
             name="OpenAI-compatible server",
             cure="Is it running, and is OPENAI_BASE_URL its address? That usually ends in /v1.",
-            key=api_key or os.environ.get("OPENAI_API_KEY") or None,
+            key=_checked_key(os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key),
             patience=patience,
         )
         self._identity: ModelIdentity | None = None
         self._asking = asyncio.Lock()
 
     async def identity(self) -> ModelIdentity:
-        """What the server tells about the model: few tell a content digest, see :func:`entry_digest`."""
+        """What the server tells about the model: none tells a content digest, see :func:`entry_digest`."""
         async with self._asking:
             if self._identity is None:
                 self._identity = self._identify(await self._completions.models())
@@ -57,6 +61,7 @@ class OpenAIModel:
 
     async def chat(self, request: ChatRequest) -> Reply:
         """Answer one request."""
+        self._check_options(request.options)
         identity = await self.identity()
         try:
             return await self._completions.create(self.name, request)
@@ -68,6 +73,15 @@ class OpenAIModel:
         """Close the connections."""
         await self._completions.aclose()
 
+    def _check_options(self, options: SamplingOptions) -> None:
+        fields = SamplingOptions.model_fields
+        unsent = [name for name in _UNSENT_OPTIONS if getattr(options, name) != fields[name].default]
+        if unsent:
+            raise UsageError(
+                f"openai/{self.name}: this protocol has no {' and no '.join(unsent)}: remove that from the options. "
+                "temperature, top_p and max_tokens work; ollama/ and embedded/ models know all."
+            )
+
     def _identify(self, entries: list[dict[str, Any]]) -> ModelIdentity:
         by_id = {str(entry.get("id")): entry for entry in entries}
         if self.name not in by_id:
@@ -78,23 +92,36 @@ class OpenAIModel:
             )
         entry = by_id[self.name]
         return ModelIdentity(
-            provider="openai", name=self.name, digest=entry_digest(entry), context_length=_context_length(entry)
+            provider="openai",
+            name=self.name,
+            digest=entry_digest(self._completions.address, entry),
+            context_length=_context_length(entry),
         )
 
 
-def entry_digest(entry: dict[str, Any]) -> str:
-    """The name, with a hash of what the server tells about the weights behind it, if it tells anything.
+def _checked_key(text: str) -> str | None:
+    """The key without the line break that files and secrets end with. A wrong one is never quoted."""
+    key = text.strip()
+    if key and not _KEY.fullmatch(key):
+        raise UsageError(
+            "OPENAI_API_KEY holds something that no key can: white space inside, a control character or a letter "
+            "beyond ASCII. Copy the key again."
+        )
+    return key or None
 
-    vLLM tells the path (``root``), llama-server the vocabulary, parameters and size (``meta``). ``created`` is left
-    out: both put the time of the request there.
+
+def entry_digest(server: str, entry: dict[str, Any]) -> str:
+    """SHA-256 of the server's address, the model's name and what the server tells about the weights behind it.
+
+    vLLM tells the path (``root``), llama-server the vocabulary, parameters and size (``meta``). Neither is a content
+    digest, and two servers may both call theirs ``default``: so the address counts as well. ``created`` is left out:
+    both put the time of the request there.
     """
     known = {key: entry[key] for key in ("root", "parent", "owned_by") if entry.get(key)}
     if isinstance(meta := entry.get("meta"), dict):
         known["meta"] = {key: value for key, value in meta.items() if key != "n_ctx"}  # a setting, not the weights
-    if not known:
-        return str(entry["id"])
-    text = json.dumps(known, sort_keys=True)
-    return f"{entry['id']}#{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    text = json.dumps({"server": server, "id": entry["id"], **known}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _context_length(entry: dict[str, Any]) -> int | None:

@@ -19,13 +19,16 @@ class Message(_Frozen):
 
 
 class SamplingOptions(_Frozen):
-    """How tokens are drawn. All of them are sent with every call, so that no server default decides."""
+    """How tokens are drawn. All are sent with every call, so that no server default decides.
 
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
-    top_k: int = Field(default=40, ge=0, description="0 means no limit")
-    repeat_penalty: float = Field(default=1.0, gt=0.0)
-    max_tokens: int = Field(default=256, ge=1)
+    ``openai/`` alone cannot send ``top_k`` and ``repeat_penalty``, and refuses a call that sets them.
+    """
+
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0, strict=True, allow_inf_nan=False)
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0, strict=True, allow_inf_nan=False)
+    top_k: int = Field(default=40, ge=0, le=1_000_000, strict=True, description="0 means no limit")
+    repeat_penalty: float = Field(default=1.0, gt=0.0, le=10.0, strict=True, allow_inf_nan=False)
+    max_tokens: int = Field(default=256, ge=1, le=100_000, strict=True)
 
 
 class ChatRequest(_Frozen):
@@ -71,7 +74,7 @@ class ModelIdentity(_Frozen):
     provider: str
     name: str
     digest: str
-    """Content digest where the backend knows one, else the name as the server spells it."""
+    """Content digest where the backend knows one, else a hash of the server, the name and what is told about it."""
     context_length: int | None = None
     """Longest context the weights were trained for, in tokens; None where the backend does not tell."""
 

@@ -27,6 +27,7 @@ logging.getLogger("stamina").addHandler(logging.NullHandler())
 _BUSY = 429
 _SERVER_ERROR = 500
 _LONGEST_RETRY_AFTER = 60.0
+_LONGEST_QUOTE = 500
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class Transport:
     ) -> None:
         parsed = _parse(url, name)
         self.patience = patience or Patience()
-        self.place = f"{name} at {parsed.copy_with(userinfo=b'')}".rstrip("/")
+        self.address = str(parsed.copy_with(userinfo=b"")).rstrip("/")
+        """Without user and password."""
+        self.place = f"{name} at {self.address}"
         self._cure = cure
         self._reached = False
         self._key = key
@@ -138,15 +141,19 @@ class Transport:
             return await attempt()
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             if not self._reached:  # a server that has never answered is not there: do not keep anyone waiting
-                raise EvaluationError(f"{self.place} is not reached ({_reason(error)}). {self._cure}") from error
-            raise TransientError(_reason(error)) from error
+                raise EvaluationError(f"{self.place} is not reached ({self._reason(error)}). {self._cure}") from error
+            raise TransientError(self._reason(error)) from error
         except (TimeoutError, httpx.TimeoutException) as error:
             raise EvaluationError(
                 f"{self.place} fell silent: nothing came for {self.patience.first_answer:.0f} s before the first "
                 f"token or {self.patience.between_tokens:.0f} s between two. Is the model too large for the machine?"
             ) from error
+        except (httpx.LocalProtocolError, httpx.InvalidURL) as error:  # its words may quote a header, and so the key
+            raise EvaluationError(
+                f"{self.place} was not asked: the request is not valid HTTP ({type(error).__name__}). {self._cure}"
+            ) from error
         except httpx.RequestError as error:
-            raise TransientError(_reason(error)) from error
+            raise TransientError(self._reason(error)) from error
 
     def _backoff(self, error: Exception) -> bool | float:
         if not isinstance(error, TransientError):
@@ -165,7 +172,7 @@ class Transport:
         self._reached = True
         if response.is_success:
             return
-        message = f"HTTP {response.status_code}: {self._hidden(_explain(response.text) or response.reason_phrase)}"
+        message = f"HTTP {response.status_code}: {self._said(response.text) or self._hidden(response.reason_phrase)}"
         if response.status_code == _BUSY or response.status_code >= _SERVER_ERROR:
             raise TransientError(message, _retry_after(response))
         raise RefusedError(response.status_code, message, _object_or_empty(response.text))
@@ -176,8 +183,15 @@ class Transport:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise EvaluationError(f"{self.place} answered something else than JSON: {_explain(text)!r}. {self._cure}")
+            raise EvaluationError(f"{self.place} answered something else than JSON: {self._said(text)!r}. {self._cure}")
         return value
+
+    def _said(self, text: str) -> str:
+        """What an error body says. Shortened last: half a key would not be found and hidden."""
+        return self._hidden(_explain(text))[:_LONGEST_QUOTE]
+
+    def _reason(self, error: Exception) -> str:
+        return self._hidden(str(error)) or type(error).__name__
 
     def _hidden(self, message: str) -> str:
         """Servers quote a wrong key back."""
@@ -199,10 +213,6 @@ def _is_this_machine(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
 
 
 def _retry_after(response: httpx.Response) -> float | None:
@@ -229,4 +239,4 @@ def _explain(text: str) -> str:
         if isinstance(value, str) and value:
             return value
     title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-    return " ".join((title[1] if title else text).split())[:300]
+    return " ".join((title[1] if title else text).split())
