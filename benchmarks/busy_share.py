@@ -41,9 +41,7 @@ def main() -> int:
     usage = results.usage
     share = usage.busy_share or 0.0
     print(headline(results))
-    print(
-        f"{usage.model_calls} calls in {usage.seconds:.0f} s, a model at work {share:.1%} of the time, bound {BOUND:.0%}"
-    )
+    print(f"{usage.model_calls} calls in {usage.seconds:.0f} s, a model at work {share:.1%}, bound {BOUND:.0%}")
     return int(share < BOUND)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from command import Outcome, faithbot
 from faithbot.repository import MAX_FILE_BYTES
-from git_repository import git, make_repository
+from git_repository import commit_all, git, make_repository, write_files
 from shared_examples import make_verity
 
 if TYPE_CHECKING:
@@ -86,6 +86,27 @@ def test_bad_input_is_one_line_with_file_place_and_cure(
     assert message in outcome.stderr
     assert len(outcome.stderr.splitlines()) == 1
     assert outcome.stdout == ""
+
+
+def test_a_base_that_is_broken_is_not_the_pull_requests_wrong_usage(tmp_path: Path) -> None:
+    for number, broken in enumerate(({"golden.jsonl": ""}, {"faithbot.yaml": CONFIG + "runs: two\n"})):
+        repository = make_repository(tmp_path / f"repository{number}", GOOD | broken, {"mends": GOOD})
+        outcome = compare(repository, "--base", "main", "--head", "mends")
+        assert outcome.code == 2
+        assert outcome.stderr.startswith("faithbot: base cannot be evaluated: ")
+        assert len(outcome.stderr.splitlines()) == 1
+
+
+def test_a_base_whose_configuration_is_a_link_is_not_a_first_evaluation(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path / "repository", GOOD)
+    write_files(repository, {"real.yaml": CONFIG, "faithbot.yaml": None})
+    (repository / "faithbot.yaml").symlink_to("real.yaml")
+    commit_all(repository, "link")
+    write_files(repository, {"faithbot.yaml": None})
+    write_files(repository, {"faithbot.yaml": CONFIG})
+    outcome = compare(repository, "--base", "main")
+    assert outcome.code == 2
+    assert "base cannot be evaluated: faithbot.yaml" in outcome.stderr
 
 
 def test_refs_and_files_that_do_not_exist_are_named(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def test_questions_too_few_to_show_anything_cannot_tell() -> None:
 
 
 def test_few_changed_questions_among_unchanged_ones_pass_with_a_warning() -> None:
-    """A temperature of zero and a change that touches three questions: nothing can be flagged, and the report says so."""
+    """A temperature of zero and a change that touches three questions: the report says that it was blind."""
     same = side("base", rows(0.8, 0.8), key="k")
     head = [
         record.model_copy(update={"request_key": "other", "judgement": scored(0.5)})

@@ -18,7 +18,7 @@ OPPOSITE = {"less": "greater", "greater": "less", "two-sided": "two-sided"}
 alternatives = st.sampled_from(sorted(OPPOSITE))
 
 
-# --- the mean of one side ----------------------------------------------------------------------------------------------
+# --- the mean of one side ---------------------------------------------------------------------------------------------
 
 
 def test_the_noise_of_one_mean_has_its_own_degrees_of_freedom() -> None:

@@ -110,7 +110,7 @@ def _golden_set(grader: LoadedConfig, head: LoadedConfig) -> tuple[Question, ...
     except UsageError:
         load_golden_set(head.snapshot, head.golden_path)
         with _blamed_on("base"):
-            raise
+            return load_golden_set(grader.snapshot, grader.golden_path)
 
 
 class _OpenSystem(NamedTuple):

@@ -16,6 +16,7 @@ from faithbot.json_text import parse_json
 from faithbot.judge.protocol import Judgement
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
+from faithbot.models.tokens import estimate_tokens
 from faithbot.repository import decode
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ async def judge_file(path: Path, method: str, model: str | None, cache: Path, pr
     progress.start(len(rows))
     async with ModelPool(cache) as models:
         judge = open_judge(settings, models.open)
+        judge.reserve(max(_tokens(row) for row in rows.values() if isinstance(row, AnswerRow)))
         slots = asyncio.Semaphore(models.parallel_calls)
 
         async def work(line: int, row: AnswerRow | UnreadableRow) -> str:
@@ -73,6 +75,10 @@ async def judge_file(path: Path, method: str, model: str | None, cache: Path, pr
                 return json.dumps(judged, ensure_ascii=False, allow_nan=False)
 
         return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
+
+
+def _tokens(row: AnswerRow) -> int:
+    return sum(map(estimate_tokens, (row.question, row.answer, *row.contexts)))
 
 
 def read_rows(path: Path) -> dict[int, AnswerRow | UnreadableRow]:
