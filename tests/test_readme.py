@@ -1,0 +1,96 @@
+"""What the README shows works as it stands there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from faithbot.cli import cli
+from faithbot.config import Config, MetricName
+from git_repository import git
+from shared_examples import make_verity
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.removeprefix("$ ").split("  #")[0].strip()
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+]
+
+
+def commands(program: str) -> list[str]:
+    return [command for command in COMMANDS if command.split()[0] == program]
+
+
+def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
+    (block,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    config = Config.model_validate(yaml.safe_load(block))
+    minimal = config.model_dump() | {"gate": Config.model_fields["gate"].default}
+    defaults = Config.model_validate(
+        {
+            "golden": config.golden,
+            "system": {"pipeline": {"documents": ["docs/**/*.md"], "prompt": "p", "model": "m"}},
+        }
+    )
+    assert minimal["runs"] == defaults.runs
+    assert config.judge == defaults.judge
+    assert config.system.pipeline.chunking == defaults.system.pipeline.chunking
+    assert config.system.pipeline.retrieval == defaults.system.pipeline.retrieval
+
+
+@pytest.mark.usefixtures("weights")
+def test_every_comparison_runs(tmp_path: Path) -> None:
+    repository = make_verity(tmp_path / "repository", "embedded/smollm2-135m")
+    git(repository, "branch", "my-branch", "main")
+    for command in commands("faithbot"):
+        name, *arguments = shlex.split(command)[1:]
+        if name == "compare":
+            extra = ["--limit", "1", "--runs", "1", "--cache", tmp_path / "cache"]
+            done = subprocess.run(
+                [sys.executable, "-m", "faithbot", name, *arguments, *extra],
+                cwd=repository,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done
+    assert (repository / "comment.md").exists()
+    assert json.loads((repository / "results.json").read_text())["verdict"] == "pass"
+
+
+def test_recorded_answers_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FAITHBOT_CACHE", str(tmp_path / "cache"))
+    row = {"question": "How long?", "answer": "Two years.", "contexts": ["The warranty lasts two years."]}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(row))
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "judge"]
+    outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
+    assert json.loads(outcome.stdout)["faithfulness"] == 1
+
+
+def test_every_make_target_and_every_script_exists() -> None:
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {command.split()[1] for command in commands("make")} <= set(targets)
+    assert all((ROOT / path).exists() for path in re.findall(r"python ((?:benchmarks|scripts)/\w+\.py)", README))
+
+
+def test_links_and_pictures_exist() -> None:
+    local = [target for target in re.findall(r"\]\(([^)\s]+)\)", README) if "://" not in target]
+    assert local
+    assert all((ROOT / target).exists() for target in local)
+
+
+def test_every_metric_and_every_exit_code_is_explained() -> None:
+    for name in MetricName.__args__:
+        assert f"`{name}`" in README
+    for code in ("0", "1", "2", "64", "70"):
+        assert f"| {code} |" in README
