@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from faithbot.repository import git_environment
+from faithbot.git import git_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

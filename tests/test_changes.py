@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from faithbot.changes import MAX_DIFF_LINES, diff_texts, find_changes
 from faithbot.config import load_config
-from faithbot.repository import MAX_FILE_BYTES, open_snapshot
+from faithbot.repository import open_snapshot
+from faithbot.snapshots import MAX_FILE_BYTES
 from git_repository import git, make_repository, write_files
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from command import Outcome, faithbot
-from faithbot.repository import MAX_FILE_BYTES
+from faithbot.snapshots import MAX_FILE_BYTES
 from git_repository import commit_all, git, make_repository, write_files
 from shared_examples import make_verity
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,12 @@ from hypothesis import strategies as st
 
 from faithbot.corpus import document_text, load_chunks, match_documents
 from faithbot.errors import UsageError
-from faithbot.repository import Snapshot, open_snapshot
+from faithbot.repository import open_snapshot
 from faithbot.retrieval import BM25Index, tokens
 from git_repository import make_repository
+
+if TYPE_CHECKING:
+    from faithbot.snapshots import Snapshot
 
 MANUALS = Path(__file__).parents[2] / "shared" / "data" / "golden" / "contoso-chat" / "manuals"
 

@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.repository import (
-    MAX_FILE_BYTES,
-    config_path,
-    decode,
-    find_root,
-    git_environment,
-    join_inside,
-    open_snapshot,
-    read_text,
-)
+from faithbot.git import git_environment
+from faithbot.repository import config_path, find_root, join_inside, open_snapshot
+from faithbot.snapshots import MAX_FILE_BYTES
+from faithbot.text_files import decode, read_text
 from git_repository import commit_all, git, make_repository, write_files
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from faithbot.config import DOCUMENTS_KEY
 from faithbot.corpus import match_documents
 from faithbot.errors import UsageError
-from faithbot.repository import decode, read_text
 from faithbot.results import SettingChange
+from faithbot.text_files import decode, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,15 +6,19 @@ import difflib
 import posixpath
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from faithbot.errors import UsageError
 from faithbot.models.protocol import SamplingOptions
-from faithbot.repository import Snapshot, join_inside, read_text
+from faithbot.repository import join_inside
+from faithbot.text_files import read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
+
+if TYPE_CHECKING:
+    from faithbot.snapshots import Snapshot
 
 DOCUMENTS_KEY = ("system", "pipeline", "documents")
 MODEL_KEY = ("system", "pipeline", "model")

@@ -12,10 +12,12 @@ from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException  # nowhere else, and glob raises it
 
 from faithbot.errors import UsageError
-from faithbot.repository import Snapshot, decode
+from faithbot.text_files import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from faithbot.snapshots import Snapshot
 
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _HTML = (".html", ".htm")

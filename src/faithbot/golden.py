@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict
 
 from faithbot.errors import UsageError
 from faithbot.json_text import parse_json
-from faithbot.repository import Snapshot, read_text
+from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from faithbot.snapshots import Snapshot
 
 # Role of a field: the names that people give it, first match wins.
 FIELD_NAMES: dict[str, tuple[str, ...]] = {

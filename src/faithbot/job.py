@@ -16,7 +16,7 @@ from faithbot.golden import load_golden_set, select
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.report.wording import count
-from faithbot.repository import Snapshot, config_path, find_root, open_snapshot
+from faithbot.repository import config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, Side, SideName, Usage
 from faithbot.systems.pipeline import PipelineSystem
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from faithbot.golden import Question
     from faithbot.progress import Progress
+    from faithbot.snapshots import Snapshot
 
 
 SIDES: tuple[SideName, ...] = ("base", "head")

@@ -17,7 +17,7 @@ from faithbot.judge.protocol import Judgement
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
-from faithbot.repository import decode
+from faithbot.text_files import decode
 
 if TYPE_CHECKING:
     from pathlib import Path

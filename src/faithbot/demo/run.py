@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faithbot.errors import EvaluationError
+from faithbot.git import git_environment
 from faithbot.job import CompareRequest, run_comparison
 from faithbot.report.terminal import render_summary
-from faithbot.repository import git_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,10 +11,10 @@ from faithbot.errors import CallError, UsageError
 from faithbot.models.cache import request_key
 from faithbot.models.protocol import ChatRequest, Message, Model
 from faithbot.models.tokens import estimate_tokens
-from faithbot.repository import read_text
 from faithbot.retrieval import BM25Index
 from faithbot.systems.prompt_rendering import MAX_PROMPT_CHARACTERS, render_prompts
 from faithbot.systems.protocol import Answer, Context
+from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

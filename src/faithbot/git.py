@@ -1,0 +1,62 @@
+"""Git, run for its output: never redirected to another repository, and never starting the repository's own programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from faithbot.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The checkout may belong to another user (a container's root), and its own configuration must not start programs.
+_GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+
+# What `git rev-parse --local-env-vars` lists, and two more that a server's hooks set: each ties git to one repository.
+_REPOSITORY_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+
+
+def git_environment() -> dict[str, str]:
+    """Environment for git: messages in English, and nothing that redirects it to another repository, as hooks do."""
+    kept = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
+    return kept | {"LC_ALL": "C"}
+
+
+def run_git(repository: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
+    """Standard output of a git command; :class:`EvaluationError` with git's own words where it fails."""
+    try:
+        done = subprocess.run(
+            [*_GIT, "-C", str(repository), *arguments],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env=git_environment(),
+        )
+    except FileNotFoundError:
+        raise EvaluationError("git is not installed: faithbot reads both sides out of git.") from None
+    if done.returncode != 0:
+        raise EvaluationError(f"git {arguments[0]}: {' '.join(done.stderr.decode(errors='replace').split())}")
+    return done.stdout

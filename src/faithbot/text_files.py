@@ -1,0 +1,28 @@
+"""Bytes of a snapshot's files as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faithbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from faithbot.snapshots import Snapshot
+
+
+def read_text(snapshot: Snapshot, path: str) -> str:
+    """One file as text: UTF-8, with or without a byte-order mark, or UTF-16 with one."""
+    return decode(snapshot.read_many([path])[path], path, snapshot.label)
+
+
+def decode(data: bytes, path: str, label: str) -> str:
+    """Text of a file's bytes, line ends as ``\\n``; :class:`UsageError` names the first byte that is not text."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path} ({label}), line {line}: not valid UTF-8: save it as UTF-8.") from None
+    if "\0" in text:
+        raise UsageError(f"{path} ({label}) is not a text file: leave it out with a `!` pattern.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
