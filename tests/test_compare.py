@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from faithbot.compare import Grading, compare
+from faithbot.judge.protocol import STATES_NO_FACT, Judgement
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faithbot.golden import Question
-    from faithbot.judge.protocol import Judgement
     from faithbot.results import Results, Side
 
 IDS = [f"q{number}" for number in range(12)]
@@ -108,6 +108,21 @@ def test_too_few_judged_questions_cannot_tell() -> None:
     assert results.reason == "2 of 12 questions could not be scored (the judge's reply holds no label)"
 
 
+def test_a_side_by_side_of_equal_requests_passes_whatever_could_be_scored() -> None:
+    judgements = noisy(0.8) | {name: [UNREADABLE, UNREADABLE] for name in IDS[:6]}
+    results = verdict_of(side("base", judgements, key="k"), side("head", judgements, key="k"))
+    assert (results.verdict, results.reason) == ("pass", "Nothing that the answers depend on changed.")
+
+
+def test_answers_that_state_no_fact_are_no_failure_of_judging() -> None:
+    nothing = Judgement(unscored=STATES_NO_FACT)
+    base = noisy(0.8) | {name: [nothing, nothing] for name in IDS[:4]}
+    results = verdict_of(side("base", base), side("head", noisy(0.8)))
+    assert results.verdict == "pass"
+    assert (results.metrics["faithfulness"].n_questions, results.metrics["faithfulness"].n_either) == (8, 12)
+    assert results.metrics["unsupported_per_answer"].n_questions == 12
+
+
 def test_a_failed_base_is_never_a_pass() -> None:
     base = {name: [None, None] for name in IDS}
     results = verdict_of(side("base", base), side("head", noisy(0.8)))
@@ -173,7 +188,7 @@ def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
         ("head_failed", "Only this pull request fails on “What is q3?”: the system crashed"),
         (
             "answered_on_one_side",
-            "The faithfulness compares 11 of 12 questions: the others are answered on one side only.",
+            "Only 11 of 12 questions have a faithfulness on both sides; the others are not in its mean.",
         ),
     ]
 
@@ -203,7 +218,7 @@ def test_answers_that_were_cut_off_are_a_warning() -> None:
     results = verdict_of(side("base", noisy(0.8)), head.model_copy(update={"answers": (cut, *head.answers[1:])}))
     assert [warning.message for warning in results.warnings] == [
         "Answers were cut off at max_tokens: 0 of 24 (base) and 1 of 24 (this PR). "
-        "Their last sentence is judged as it stands."
+        "A sentence that breaks off is not judged."
     ]
 
 

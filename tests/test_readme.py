@@ -15,13 +15,15 @@ from click.testing import CliRunner
 
 from faithbot.cli import cli
 from faithbot.config import Config, MetricName
+from faithbot.systems.prompt_rendering import render_prompts
+from faithbot.systems.protocol import Context
 from git_repository import git
 from shared_examples import make_verity
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [
-    line.removeprefix("$ ").split("  #")[0].strip()
+    re.split(r"\s{2,}#", line.removeprefix("$ "))[0].strip()
     for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
     for line in block.splitlines()
 ]
@@ -34,17 +36,25 @@ def commands(program: str) -> list[str]:
 def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
     (block,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
     config = Config.model_validate(yaml.safe_load(block))
-    minimal = config.model_dump() | {"gate": Config.model_fields["gate"].default}
     defaults = Config.model_validate(
         {
             "golden": config.golden,
             "system": {"pipeline": {"documents": ["docs/**/*.md"], "prompt": "p", "model": "m"}},
         }
     )
-    assert minimal["runs"] == defaults.runs
+    assert (config.runs, config.min_coverage) == (defaults.runs, defaults.min_coverage)
     assert config.judge == defaults.judge
     assert config.system.pipeline.chunking == defaults.system.pipeline.chunking
     assert config.system.pipeline.retrieval == defaults.system.pipeline.retrieval
+
+
+def test_the_prompt_renders() -> None:
+    (block,) = re.findall(r"```jinja\n(.*?)```", README, re.DOTALL)
+    context = Context(text="The warranty lasts two years.", source="docs/faq.md")
+    (prompt,) = render_prompts(block, "README", [("How long?", [context])])
+    assert prompt == (
+        "\n[docs/faq.md] The warranty lasts two years.\n\nAnswer only from the passages above: How long?\n"
+    )
 
 
 @pytest.mark.usefixtures("weights")
@@ -54,7 +64,7 @@ def test_every_comparison_runs(tmp_path: Path) -> None:
     for command in commands("faithbot"):
         name, *arguments = shlex.split(command)[1:]
         if name == "compare":
-            extra = ["--limit", "1", "--runs", "1", "--cache", tmp_path / "cache"]
+            extra = ["--only", "geo-monsoon", "--runs", "1", "--cache", tmp_path / "cache"]
             done = subprocess.run(
                 [sys.executable, "-m", "faithbot", name, *arguments, *extra],
                 cwd=repository,

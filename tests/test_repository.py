@@ -9,7 +9,7 @@ import pytest
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.git import git_environment
-from faithbot.repository import config_path, find_root, join_inside, open_snapshot
+from faithbot.repository import commits_missing, config_path, find_root, join_inside, open_snapshot
 from faithbot.snapshots import MAX_FILE_BYTES
 from faithbot.text_files import decode, read_text
 from git_repository import commit_all, git, make_repository, write_files
@@ -285,3 +285,13 @@ def test_paths_are_relative_to_the_configuration(folder: str, path: str, joined:
 def test_paths_cannot_leave_the_repository(folder: str, path: str) -> None:
     with pytest.raises(UsageError, match=r"^golden: "):
         join_inside(folder, path, "golden")
+
+
+def test_commits_of_base_that_head_lacks_are_counted(repository: Path) -> None:
+    feature = git(repository, "rev-parse", "feature")
+    assert commits_missing(repository, feature, git(repository, "rev-parse", "main")) == 0
+    write_files(repository, {"later.md": "later"})
+    later = commit_all(repository, "later")
+    assert commits_missing(repository, feature, later) == 1
+    assert commits_missing(repository, None, feature) == 1
+    assert commits_missing(repository, "0" * 40, later) == 0

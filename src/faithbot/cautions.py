@@ -57,33 +57,33 @@ def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[Resul
 
 
 def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
+    changed = metric.n_questions - metric.n_unchanged
     if metric.n_questions < metric.n_either:
         yield ResultWarning(
             code="answered_on_one_side",
-            message=f"The {name} compares {metric.n_questions} of {metric.n_either} questions: "
-            "the others are answered on one side only.",
+            message=f"Only {metric.n_questions} of {metric.n_either} questions have a {name} on both sides; "
+            "the others are not in its mean.",
         )
-    if metric.smallest_detectable is None:
-        changed = metric.n_questions - metric.n_unchanged
+    if metric.smallest_detectable is None and metric.n_unchanged:
         yield ResultWarning(
             code="blind",
             message=f"No change of any size could have been seen in {name}: only {changed} of the questions changed. "
-            "More questions or more runs would help.",
+            "It takes at least 4, or runs that differ.",
         )
     spreads = {side: _spread(means) for side, means in metric.run_means.items()}
-    if noisy := [
-        f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY
-    ]:  # fmt: skip
+    noisy = [f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY]
+    if noisy and not metric.flagged:
         yield ResultWarning(
             code="too_noisy",
-            message=f"Runs of the same side differ in {name} by {' and '.join(noisy)}: too noisy to gate on. "
+            message=f"Runs of the same side differ in {name} by {' and '.join(noisy)}: too noisy to see small changes. "
             "More questions or a stronger judge would help.",
         )
-    if not metric.measured_noise:
+    several_runs = any(len(means) > 1 for means in metric.run_means.values())
+    if not metric.measured_noise and several_runs:
         yield ResultWarning(
             code="no_noise_measured",
             message=f"The runs of each side gave the same {name}, so they measured no noise: "
-            "the test over questions decided instead.",
+            "whether enough questions moved the same way decided instead.",
         )
 
 
@@ -93,7 +93,7 @@ def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
         counts = " and ".join(f"{cut[name]} of {len(sides[name].answers)} ({_SPOKEN[name]})" for name in sides)
         yield ResultWarning(
             code="answers_cut",
-            message=f"Answers were cut off at max_tokens: {counts}. Their last sentence is judged as it stands.",
+            message=f"Answers were cut off at max_tokens: {counts}. A sentence that breaks off is not judged.",
         )
 
 

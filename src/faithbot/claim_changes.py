@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.judge.evidence import nearest_passage
@@ -26,7 +25,7 @@ class ClaimChanges(NamedTuple):
 
     newly_unsupported: tuple[ClaimChange, ...]
     no_longer_unsupported: tuple[ClaimChange, ...]
-    expected_by_chance: float
+    expected_by_chance: float | None
 
 
 class _Sighting(NamedTuple):
@@ -63,9 +62,8 @@ def find_claim_changes(
 ) -> ClaimChanges:
     """Claims that only head's runs hold unsupported, and those that only base's do.
 
-    ``expected_by_chance``: how many claims would be newly unsupported if
-    the runs of a question had been given to the sides at random: for a statement unsupported in u of b + h runs, the
-    share C(h, u) / C(b + h, u) of the ways to do so puts all of them on head.
+    ``expected_by_chance``: how many would be newly unsupported had nothing changed. Base's own runs tell: what one of
+    them says and no other does is what each of head's runs would bring as well. None where base has a single run.
     """
     records: dict[str, dict[SideName, list[AnswerRecord]]] = defaultdict(lambda: {"base": [], "head": []})
     for record in base:
@@ -74,16 +72,17 @@ def find_claim_changes(
         records[record.question_id]["head"].append(record)
     new: list[ClaimChange] = []
     gone: list[ClaimChange] = []
-    by_chance = 0.0
+    by_chance: float | None = 0.0
     for question in questions:
         sides = records[question.id]
         if same_requests(sides["base"], sides["head"]):
             continue
         for statement in _statements(sides):
             head_runs, base_runs = (len(statement.unsupported_runs(side)) for side in ("head", "base"))
-            unsupported, runs = head_runs + base_runs, len(sides["head"]) + len(sides["base"])
-            if unsupported:
-                by_chance += comb(len(sides["head"]), unsupported) / comb(runs, unsupported)
+            if len(sides["base"]) == 1:
+                by_chance = None
+            elif by_chance is not None and base_runs == 1:
+                by_chance += len(sides["head"]) / len(sides["base"])
             if head_runs and not base_runs:
                 new.append(_change(question, statement, "head", sides))
             elif base_runs and not head_runs:

@@ -170,3 +170,4 @@ def demo(cache: Path | None) -> None:
     with open_progress() as progress:
         for outcome in run_demo(cache or cache_folder(), progress):
             _print_result(outcome)
+    _print_result("Next: put a faithbot.yaml into your own repository, and run `faithbot compare --base main` in it.")

@@ -204,6 +204,8 @@ def _first_verdict(head: SideTable, grading: Grading) -> tuple[Verdict, str]:
 def _verdict(
     metrics: Mapping[str, MetricComparison], tables: Mapping[SideName, SideTable], grading: Grading
 ) -> tuple[Verdict, str]:
+    if all(same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)):
+        return "pass", "Nothing that the answers depend on changed."
     if (missing := _missing_coverage(tables, grading)) is not None:
         return "inconclusive", missing
     for name in grading.gate:
@@ -214,8 +216,6 @@ def _verdict(
     if flagged := [name for name in grading.gate if metrics[name].flagged]:
         names = " and ".join(_plain(name) for name in flagged)
         return "regression", f"Worse by more than the noise of measuring: {names}."
-    if all(metrics[name].n_unchanged == metrics[name].n_questions for name in grading.gate):
-        return "pass", "Nothing that the answers depend on changed."
     return "pass", "No gated metric is worse by more than the noise of measuring."
 
 

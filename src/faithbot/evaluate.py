@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
+from faithbot.judge.splitting import finished_part
 from faithbot.results import AnswerRecord, SideName
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerR
         answer = await system.answer(question.text, run)
     except CallError as error:
         return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
-    judgement = await judge.judge(question.text, answer.text, [context.text for context in answer.contexts])
+    # The half of a sentence that a limit of tokens left is no claim of anybody.
+    judged = finished_part(answer.text) if answer.is_cut else answer.text
+    judgement = await judge.judge(question.text, judged, [context.text for context in answer.contexts])
     return AnswerRecord(
         question_id=question.id,
         run=run,

@@ -16,8 +16,8 @@ from faithbot.golden import load_golden_set, select
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.report.wording import count
-from faithbot.repository import config_path, find_root, open_snapshot
-from faithbot.results import AnswerRecord, Results, Side, SideName, Usage
+from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
+from faithbot.results import AnswerRecord, Results, ResultWarning, Side, SideName, Usage
 from faithbot.systems.pipeline import PipelineSystem
 
 if TYPE_CHECKING:
@@ -81,7 +81,21 @@ async def run_comparison(request: CompareRequest, progress: Progress) -> Results
         fingerprint=fingerprint,
     )
     sides = {name: _side(name, loaded[name].snapshot, opened[name], answers[name]) for name in systems}
-    return compare(grading, sides, runs=runs, changes=changes, usage=usage)
+    results = compare(grading, sides, runs=runs, changes=changes, usage=usage)
+    return results.model_copy(update={"warnings": (*_behind_base(root, sides), *results.warnings)})
+
+
+def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:
+    """Head is compared with base as it is now: what base alone changed since they parted looks undone by head."""
+    if "base" not in sides or (missing := commits_missing(root, sides["head"].commit, sides["base"].commit)) == 0:
+        return []
+    return [
+        ResultWarning(
+            code="behind_base",
+            message=f"This pull request lacks {count(missing, 'commit')} of {sides['base'].label}: what they changed "
+            "shows here as if it were undone. Merge or rebase first.",
+        )
+    ]
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
+from faithbot.judge.protocol import STATES_NO_FACT
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -66,13 +68,13 @@ def hit_rate(record: AnswerRecord, question: Question) -> float | None:
 
 
 def is_judged(record: AnswerRecord) -> bool:
-    """The answer has a score or is an abstention: it counts for the coverage."""
+    """The answer has a score, abstains or states no fact: it counts for the coverage."""
     return _judged(record) is not None
 
 
 def _judged(record: AnswerRecord) -> Judgement | None:
     judgement = record.judgement
-    return judgement if judgement and judgement.unscored is None else None
+    return judgement if judgement and judgement.unscored in (None, STATES_NO_FACT) else None
 
 
 METRICS: dict[MetricName, Metric] = {

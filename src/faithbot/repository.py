@@ -83,6 +83,14 @@ def resolve_commit(root: Path, ref: str) -> str:
     raise UsageError(f"{ref!r} is not a commit, branch or tag of {root}: `git branch --all` lists what there is.")
 
 
+def commits_missing(root: Path, head: str | None, base: str | None) -> int:
+    """How many commits of base are not in head (the working tree, None, stands on `HEAD`); 0 where history is cut."""
+    try:
+        return int(run_git(root, "rev-list", "--count", f"{head or 'HEAD'}..{base or 'HEAD'}"))
+    except EvaluationError:
+        return 0
+
+
 def join_inside(folder: str, path: str, what: str) -> str:
     """Path from the root for one that is written relative to ``folder``; it must stay inside the repository."""
     parts: list[str] = []

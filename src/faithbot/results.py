@@ -159,7 +159,7 @@ class Results(_Record):
     metrics: dict[str, MetricComparison]
     newly_unsupported: tuple[ClaimChange, ...] = ()
     expected_by_chance: float | None = None
-    """How many claims would be newly unsupported if the runs of both sides were exchanged at random."""
+    """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""
     no_longer_unsupported: tuple[ClaimChange, ...] = ()
     warnings: tuple[ResultWarning, ...] = ()
     fingerprint: JudgeFingerprint

@@ -44,4 +44,5 @@ class SideTable:
 
 def same_requests(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) -> bool:
     """Whether the runs of a question are known to be the same requests on both sides, run by run."""
-    return all(b.request_key is not None and b.request_key == h.request_key for b, h in zip(base, head, strict=True))
+    keys = [record.request_key for record in base]
+    return None not in keys and keys == [record.request_key for record in head]

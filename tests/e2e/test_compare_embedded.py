@@ -161,6 +161,6 @@ def test_nothing_that_was_answered_is_lost_when_the_process_is_killed(repository
     kept = len(list(cache.glob("calls/*/*.json")))
     outcome = faithbot(*arguments, "--json", folder / "killed.json")
     usage = json.loads((folder / "killed.json").read_text())["usage"]
-    assert outcome.code in (0, 1), outcome
+    assert outcome.code in (0, 1, 2), outcome  # three questions may be too few for a verdict
     assert 3 <= kept < 12
     assert (usage["model_calls"], usage["cached_calls"]) == (12 - kept, kept)

@@ -40,8 +40,7 @@ def compare(repository: Path, cache: Path, *arguments: str, **environment: str) 
 
 def test_a_change_of_prompt_and_retrieval_gets_a_verdict(repository: Path, folder: Path, ollama_url: str) -> None:
     outcome, results = compare(repository, folder / "cache", "--head", "ungrounded", *LIMIT, OLLAMA_HOST=ollama_url)
-    assert outcome.code in (0, 1), outcome
-    assert results["verdict"] == ("regression" if outcome.code else "pass")
+    assert outcome.code == {"pass": 0, "regression": 1, "inconclusive": 2}[results["verdict"]], outcome
     assert results["usage"]["model_calls"] == ANSWERS
     assert results["usage"]["busy_share"] > 0.8
     assert {change["name"] for change in results["changes"]} == {"retrieval.top_k", "prompts/answer.md"}
@@ -98,7 +97,7 @@ def test_a_server_that_dies_in_the_middle_costs_no_finished_answer(weights: Path
         kept = len(list(cache.glob("calls/*/*.json")))
         server.start()
         outcome = faithbot(*arguments, OLLAMA_HOST=server.url)
-        assert outcome.code in (0, 1), outcome
+        assert outcome.code in (0, 1, 2), outcome  # one question may be too few for a verdict
         usage = json.loads(file.read_text())["usage"]
         assert (usage["model_calls"], usage["cached_calls"]) == (4 - kept, kept)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithbot.judge.sentences import plain_text, statements, states_fact
-from faithbot.judge.splitting import split_sentences
+from faithbot.judge.splitting import finished_part, split_sentences
 
 
 def split(text: str) -> list[str]:
@@ -174,3 +174,23 @@ def test_fragments_and_talk_of_the_assistant_about_itself_state_no_fact(sentence
 )
 def test_short_and_personal_sentences_with_a_fact_are_kept(sentence: str) -> None:
     assert states_fact(sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "finished"),
+    [
+        ("It costs 32 euros. The deposit is 2", "It costs 32 euros."),
+        ("It costs 32 euros.\n\n- one\n- tw", "It costs 32 euros.\n\n- one"),
+        ('He said: "It is closed."', 'He said: "It is closed."'),
+        ("保修期为两年。不包括水", "保修期为两年。"),
+        ("The battery of an electric bike", "The battery of an electric bike"),
+        ("", ""),
+    ],
+)
+def test_what_broke_off_loses_its_unfinished_sentence(text: str, finished: str) -> None:
+    assert finished_part(text) == finished
+
+
+@given(st.text(max_size=200))
+def test_the_finished_part_is_a_beginning_of_the_text(text: str) -> None:
+    assert text.startswith(finished_part(text))

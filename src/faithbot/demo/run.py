@@ -32,7 +32,8 @@ def run_demo(cache: Path, progress: Progress) -> Iterator[str]:
     """Compare both branches with main; one text for each, as soon as it is known."""
     with tempfile.TemporaryDirectory(prefix="faithbot-demo-") as folder:
         repository = build_repository(Path(folder))
-        for branch, description in CHANGES.items():
+        for number, (branch, description) in enumerate(CHANGES.items(), start=1):
+            progress.say(f"{number} of {len(CHANGES)}: main → {branch}: {description}")
             request = CompareRequest(
                 repository=repository, base="main", head=branch, config="faithbot.yaml", cache=cache
             )

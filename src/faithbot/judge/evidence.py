@@ -20,7 +20,7 @@ from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.context_index import ClaimWords, ContextIndex, Match
 from faithbot.judge.evidence_features import FEATURE_NAMES, evidence_features
 from faithbot.judge.exactness import breaks_exactness, conflicts
-from faithbot.judge.protocol import Claim, Evidence, JudgeFingerprint, Judgement, Support
+from faithbot.judge.protocol import STATES_NO_FACT, Claim, Evidence, JudgeFingerprint, Judgement, Support
 from faithbot.judge.sentences import statements
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class EvidenceJudge:
             return Judgement(abstained=True)
         sentences = statements(without_abstention(answer))
         if not sentences:
-            return Judgement(unscored="the answer states no fact")
+            return Judgement(unscored=STATES_NO_FACT)
         index = ContextIndex(contexts)
         claims = tuple(self._judge_claim(sentence, index, contexts) for sentence in sentences)
         supported = sum(claim.support == "supported" for claim in claims)

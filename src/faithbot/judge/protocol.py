@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+STATES_NO_FACT = "the answer states no fact"
+"""Reason of an answer that was read and holds nothing to check, such as a greeting: no failure of judging."""
+
 Support = Literal["supported", "contradicted", "not_found"]
 
 

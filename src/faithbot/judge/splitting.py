@@ -29,6 +29,9 @@ _SENTENCE_ENDS = tuple(f"{mark}{closing}" for mark in ".!?…؟۔।。！？｡
 _WRAPPED_LINE = 60
 
 
+_FINISHED = re.compile(r"[.!?…。！？؟][\"'”’»)\]*_]*$")
+
+
 class Span(NamedTuple):
     """A piece of a text: ``text[start:end]``."""
 
@@ -128,3 +131,11 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
     right = len(piece.rstrip())
     if right > left:
         yield Span(start + left, start + right)
+
+
+def finished_part(text: str) -> str:
+    """A text that broke off without its last, unfinished sentence; the whole text where there is no other."""
+    spans = split_sentences(text)
+    if len(spans) < 2 or _FINISHED.search(text[: spans[-1].end]):
+        return text
+    return text[: spans[-2].end]

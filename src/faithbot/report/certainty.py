@@ -20,6 +20,10 @@ _MOST_PLACES = 4
 _REASON_LIMIT = 200
 
 
+_FEWEST_FOR_INTERVAL = 6
+"""Questions below which an interval over questions promises a precision that nobody has."""
+
+
 def certainty(results: Results) -> list[str]:
     """Paragraphs of plain text: what was measured, what was scored, who judged, what it cost."""
     gated = next(((name, metric) for name, metric in results.metrics.items() if metric.gated), None)
@@ -77,7 +81,7 @@ def _smallest_detectable(metric: MetricComparison) -> Iterator[str]:
 
 
 def _other_questions(metric: MetricComparison) -> Iterator[str]:
-    if metric.interval and not wording.is_unchanged(metric):
+    if metric.interval and metric.n_questions >= _FEWEST_FOR_INTERVAL and not wording.is_unchanged(metric):
         low, high = (wording.signed(bound) for bound in metric.interval)
         yield f"On other questions of this kind the change is likely between {low} and {high}."
 
