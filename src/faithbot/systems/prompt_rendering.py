@@ -28,6 +28,12 @@ MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 MAX_PROMPT_CHARACTERS = 2_000_000
 
+# What this process can import, the child can, too; but only after what an isolated Python finds by itself.
+_CHILD = (
+    "import json, sys; sys.path += json.loads(sys.argv[1]); "
+    "from faithbot.systems.prompt_rendering import serve; serve()"
+)
+
 
 def render_prompts(source: str, name: str, questions: Sequence[tuple[str, Sequence[Context]]]) -> list[str | None]:
     """The prompt of each question with its contexts; None where it is longer than two million characters.
@@ -40,7 +46,7 @@ def render_prompts(source: str, name: str, questions: Sequence[tuple[str, Sequen
     ]
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-m", "faithbot.systems.prompt_rendering"],
+            [sys.executable, "-I", "-c", _CHILD, json.dumps(sys.path)],
             input=json.dumps({"source": source, "variables": variables}),
             capture_output=True,
             text=True,
@@ -60,7 +66,7 @@ def render_prompts(source: str, name: str, questions: Sequence[tuple[str, Sequen
     return prompts
 
 
-def _serve() -> None:
+def serve() -> None:
     """The child's part: variables in, prompts or one error out, as JSON."""
     _limit_memory()
     order = json.load(sys.stdin)
@@ -104,7 +110,3 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     except (ImportError, ValueError, OSError):  # a system without such limits still has the limit of time
         return
-
-
-if __name__ == "__main__":
-    _serve()
