@@ -15,8 +15,8 @@ from shared_examples import make_contoso
 if TYPE_CHECKING:
     from pathlib import Path
 
-LIMIT = ("--limit", "3")
-ANSWERS = 12
+LIMIT = ("--limit", "4")
+ANSWERS = 16
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def repository(folder: Path, smollm2: str) -> Path:
-    return make_contoso(folder / "repository", f"ollama/{smollm2}", max_tokens=24)
+    return make_contoso(folder / "repository", f"ollama/{smollm2}", max_tokens=40)
 
 
 def compare(repository: Path, cache: Path, *arguments: str, **environment: str) -> tuple[Outcome, dict[str, Any]]:
@@ -53,7 +53,8 @@ def test_a_change_of_prompt_and_retrieval_gets_a_verdict(repository: Path, folde
 
     same, unchanged = compare(repository, folder / "cache", "--head", "main", *LIMIT, OLLAMA_HOST=ollama_url)
     assert (same.code, unchanged["verdict"]) == (0, "pass")
-    assert unchanged["metrics"]["faithfulness"]["delta"] == 0
+    metric = unchanged["metrics"]["faithfulness"]
+    assert metric["delta"] == (0 if metric["n_questions"] else None)  # so small a model may state no fact at all
 
 
 def test_the_label_judge_judges_through_ollama(folder: Path, smollm2: str, ollama_url: str) -> None:
