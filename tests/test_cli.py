@@ -47,7 +47,10 @@ BAD = {
         {"faithbot.yaml": CONFIG + "runs: two\n"},
         "faithbot.yaml (main), line 7, runs: input should be a valid integer",
     ),
-    "no golden set": ({"golden.jsonl": None}, "golden.jsonl does not exist on main"),
+    "no golden set": (
+        {"golden.jsonl": None},
+        "faithbot.yaml (main), line 1, golden: golden.jsonl does not exist on main.",
+    ),
     "empty golden set": ({"golden.jsonl": ""}, "golden.jsonl (main) holds no question"),
     "no question": ({"golden.jsonl": "{}"}, "golden.jsonl (main), line 1: `question` must be a text"),
     "same id twice": (
@@ -55,7 +58,10 @@ BAD = {
         "golden.jsonl (main), line 2: this id stands in line 1 already",
     ),
     "glob": ({"docs/stove.md": None}, "system.pipeline.documents: no file on main matches 'docs/*.md'"),
-    "no prompt": ({"prompt.md": None}, "prompt.md does not exist on main"),
+    "no prompt": (
+        {"prompt.md": None},
+        "faithbot.yaml (main), line 5, system.pipeline.prompt: prompt.md does not exist on main.",
+    ),
     "variable": ({"prompt.md": "{{ contex }}"}, "prompt.md (main): 'contex' is undefined"),
     "template": ({"prompt.md": "\n{% if %}"}, "prompt.md (main), line 2: not a valid Jinja template"),
     "huge document": (

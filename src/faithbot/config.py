@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS_KEY = ("system", "pipeline", "documents")
 MODEL_KEY = ("system", "pipeline", "model")
+PROMPT_KEY = ("system", "pipeline", "prompt")
 
 MetricName = Literal["faithfulness", "contradiction_rate", "unsupported_per_answer", "abstention_rate", "hit_rate"]
 COUNTS = ("unsupported_per_answer",)
@@ -193,7 +194,7 @@ class LoadedConfig:
     @property
     def prompt_path(self) -> str:
         """Prompt template, from the repository's root."""
-        return self._resolve(self.config.system.pipeline.prompt, "system", "pipeline", "prompt")
+        return self._resolve(self.config.system.pipeline.prompt, *PROMPT_KEY)
 
     @property
     def document_patterns(self) -> list[str]:
@@ -202,6 +203,11 @@ class LoadedConfig:
             "!" * pattern.startswith("!") + self._resolve(pattern.removeprefix("!"), *DOCUMENTS_KEY, index)
             for index, pattern in enumerate(self.config.system.pipeline.documents)
         ]
+
+    def require(self, path: str, *key: str | int) -> None:
+        """:class:`UsageError` with the setting that names the file, where it is not there."""
+        if not self.snapshot.has(path):
+            raise UsageError(f"{self.place(*key)}: {path} does not exist on {self.snapshot.label}.")
 
     def _resolve(self, path: str, *key: str | int) -> str:
         return join_inside(posixpath.dirname(self.path), path, self.place(*key))

@@ -121,11 +121,16 @@ def _named(place: str) -> Iterator[None]:
 def _golden_set(grader: LoadedConfig, head: LoadedConfig) -> tuple[Question, ...]:
     """The grader's golden set. Where it is broken on base and on head alike, head is the place to mend it."""
     try:
-        return load_golden_set(grader.snapshot, grader.golden_path)
+        return _load_golden_set(grader)
     except UsageError:
-        load_golden_set(head.snapshot, head.golden_path)
+        _load_golden_set(head)
         with _blamed_on("base"):
-            return load_golden_set(grader.snapshot, grader.golden_path)
+            return _load_golden_set(grader)
+
+
+def _load_golden_set(loaded: LoadedConfig) -> tuple[Question, ...]:
+    loaded.require(loaded.golden_path, "golden")
+    return load_golden_set(loaded.snapshot, loaded.golden_path)
 
 
 class _OpenSystem(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.config import DOCUMENTS_KEY
+from faithbot.config import DOCUMENTS_KEY, PROMPT_KEY
 from faithbot.corpus import load_chunks, match_documents
 from faithbot.errors import CallError, UsageError
 from faithbot.models.cache import request_key
@@ -46,6 +46,7 @@ class PipelineSystem:
         self._model = model
         self._index = BM25Index(chunks)
         self._prompt_name = f"{loaded.prompt_path} ({loaded.snapshot.label})"
+        loaded.require(loaded.prompt_path, *PROMPT_KEY)
         self._template = read_text(loaded.snapshot, loaded.prompt_path)
         self._prepared: dict[str, _Prepared] = {}
         self.longest_call = 0
