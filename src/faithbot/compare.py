@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from faithbot.config import MetricName
     from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import SettingChange
+    from faithbot.results import ResultWarning, SettingChange
 
 ALPHA = 0.05
 MIN_COMPARED = 0.5
@@ -50,8 +50,12 @@ def compare(
     runs: int,
     changes: Sequence[SettingChange],
     usage: Usage,
+    notices: Sequence[ResultWarning] = (),
 ) -> Results:
-    """The whole comparison: metrics, verdict, claims that changed, warnings. Without a base, the first evaluation."""
+    """The whole comparison: metrics, verdict, claims that changed, warnings. Without a base, the first evaluation.
+
+    ``notices`` are warnings that the records do not show, such as a branch that is behind; they come first.
+    """
     tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
     applicable = [
         metric for metric in METRICS.values() if not (metric.needs_claims and grading.fingerprint.method == "label")
@@ -65,7 +69,7 @@ def compare(
             [same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)]
         )
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
-        verdict, reason = _verdict(metrics, tables, grading)
+        verdict, reason = _verdict(metrics, tables, unchanged, grading)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
     return Results(
         faithbot_version=__version__,
@@ -75,7 +79,7 @@ def compare(
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),
-        warnings=tuple(find_cautions(metrics, tables, sides, grading.fingerprint)),
+        warnings=(*notices, *find_cautions(metrics, tables, sides, grading.fingerprint)),
         fingerprint=grading.fingerprint,
         sides=dict(sides),
         changes=tuple(changes),
@@ -202,9 +206,12 @@ def _first_verdict(head: SideTable, grading: Grading) -> tuple[Verdict, str]:
 
 
 def _verdict(
-    metrics: Mapping[str, MetricComparison], tables: Mapping[SideName, SideTable], grading: Grading
+    metrics: Mapping[str, MetricComparison],
+    tables: Mapping[SideName, SideTable],
+    unchanged: NDArray[np.bool_],
+    grading: Grading,
 ) -> tuple[Verdict, str]:
-    if all(same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)):
+    if unchanged.all():
         return "pass", "Nothing that the answers depend on changed."
     if (missing := _missing_coverage(tables, grading)) is not None:
         return "inconclusive", missing

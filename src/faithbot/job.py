@@ -81,8 +81,8 @@ async def run_comparison(request: CompareRequest, progress: Progress) -> Results
         fingerprint=fingerprint,
     )
     sides = {name: _side(name, loaded[name].snapshot, opened[name], answers[name]) for name in systems}
-    results = compare(grading, sides, runs=runs, changes=changes, usage=usage)
-    return results.model_copy(update={"warnings": (*_behind_base(root, sides), *results.warnings)})
+    notices = _behind_base(root, sides)
+    return compare(grading, sides, runs=runs, changes=changes, usage=usage, notices=notices)
 
 
 def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:

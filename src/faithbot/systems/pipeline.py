@@ -39,7 +39,7 @@ class PipelineSystem:
         settings = loaded.config.system.pipeline
         place = loaded.place(*DOCUMENTS_KEY)
         paths = match_documents(loaded.snapshot, loaded.document_patterns, place)
-        chunks = load_chunks(loaded.snapshot, list(paths), settings.chunking.size, settings.chunking.overlap)
+        chunks = load_chunks(loaded.snapshot, paths, settings.chunking.size, settings.chunking.overlap)
         if not chunks:
             raise UsageError(f"{place}: the documents hold no text.")
         self._settings = settings
