@@ -34,6 +34,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--all-extras --group dev pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.13 --generate-hashes --no-header --no-annotate \
+		--extra action pyproject.toml --output-file requirements-action.lock
 
 # After a change of results.py. A test holds the published schema against the types.
 schema: install
