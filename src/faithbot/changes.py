@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from faithbot.config import DOCUMENTS_KEY
-from faithbot.corpus import match_documents
+from faithbot.corpus import match_documents, match_files
 from faithbot.errors import UsageError
 from faithbot.results import SettingChange
 from faithbot.text_files import decode, read_text
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "triggers")
 MAX_DIFF_LINES = 200
 MAX_DIFFED_CHARACTERS = 500_000
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"
@@ -31,7 +31,13 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_settings(base, head, "setting"),
         *_prompts(base, head),
         *_documents(base, head),
+        *_triggers(base, head),
     )
+
+
+def is_under_test(change: SettingChange) -> bool:
+    """Whether the answers can depend on it: what grades them is base's on both sides."""
+    return change.kind != "grading"
 
 
 def _settings(base: LoadedConfig, head: LoadedConfig, kind: Literal["grading", "setting"]) -> list[SettingChange]:
@@ -40,8 +46,16 @@ def _settings(base: LoadedConfig, head: LoadedConfig, kind: Literal["grading", "
     for key in dict.fromkeys([*before, *after]):
         is_grading = key.split(".")[0] in _GRADING_KEYS
         if before.get(key) != after.get(key) and is_grading == (kind == "grading"):
-            name = key.removeprefix("system.pipeline.")
-            changes.append(SettingChange(kind=kind, name=name, before=before.get(key), after=after.get(key)))
+            changes.append(
+                SettingChange(
+                    kind=kind,
+                    name=key.removeprefix("system.pipeline."),
+                    before=before.get(key),
+                    after=after.get(key),
+                    file=head.path,
+                    line=head.document.line(tuple(key.split("."))),
+                )
+            )
     return changes
 
 
@@ -81,6 +95,26 @@ def _document_ids(loaded: LoadedConfig) -> dict[str, str]:
     return loaded.snapshot.content_ids(paths)
 
 
+def _triggers(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
+    """Files that the team says the answers depend on, whatever they hold; base's patterns count."""
+    before, after = (_trigger_ids(base, loaded) for loaded in (base, head))
+    return [
+        SettingChange(
+            kind="trigger",
+            name=path,
+            before=path if path in before else None,
+            after=path if path in after else None,
+            file=path if path in after else None,
+        )
+        for path in sorted({*before, *after})
+        if before.get(path) != after.get(path)
+    ]
+
+
+def _trigger_ids(base: LoadedConfig, loaded: LoadedConfig) -> dict[str, str]:
+    return loaded.snapshot.content_ids(match_files(loaded.snapshot, base.trigger_patterns, base.place("triggers")))
+
+
 class _File(NamedTuple):
     path: str
     text: str
@@ -112,6 +146,7 @@ def _file_change(
             before=before.path if before else None,
             after=after.path if after else None,
             diff=diff_texts(old or "", new or ""),
+            file=after.path if after else None,
         )
     ]
 

@@ -31,7 +31,7 @@ def main() -> None:
         error.show()
         code = EXIT_WRONG_USAGE
     except FaithbotError as error:
-        _print_error(str(error))
+        _print_error("\n".join(filter(None, [str(error), error.computed])))
         code = error.exit_code
     except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
         _print_error("this is a fault of faithbot itself, please report it with the lines below.")

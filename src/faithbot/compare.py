@@ -13,20 +13,21 @@ from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
-from faithbot.results import MetricComparison, Results, Side, SideName, Usage, Verdict
+from faithbot.results import MetricComparison, Results, SideName, Usage, Verdict
 from faithbot.side_table import SideTable, same_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from faithbot.config import MetricName
     from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import ResultWarning, SettingChange
+    from faithbot.results import ResultWarning, SettingChange, Side
 
 ALPHA = 0.05
+_NOTHING_CHANGED = "Nothing that the answers depend on changed."
 MIN_COMPARED = 0.5
 """Share of the questions scored on either side that must be scored on both. Where one side abstains from most of them,
 the mean of the rest says nothing about the golden set."""
@@ -34,13 +35,15 @@ the mean of the rest says nothing about the golden set."""
 
 @dataclass(frozen=True)
 class Grading:
-    """How the sides are graded. All of it comes from base."""
+    """How the sides are graded."""
 
     questions: tuple[Question, ...]
     gate: Mapping[MetricName, float]
     """Gated metrics with their smallest effect that counts."""
     min_coverage: float
     fingerprint: JudgeFingerprint
+    graded_by: SideName = "base"
+    """Whose golden set, judge and gate these are."""
 
 
 def compare(
@@ -86,6 +89,51 @@ def compare(
         questions=grading.questions,
         runs=runs,
         usage=usage,
+        graded_by=grading.graded_by,
+    )
+
+
+def compare_without_work(
+    questions: Sequence[Question],
+    gated: Iterable[MetricName],
+    sides: Mapping[SideName, Side],
+    *,
+    runs: int,
+    changes: Sequence[SettingChange],
+) -> Results:
+    """The comparison of sides that give the same answers because nothing differs that these depend on.
+
+    Nothing was asked, so there are no levels; the change of every gated metric is known to be exactly 0.
+    """
+    unchanged: dict[str, MetricComparison] = {
+        name: MetricComparison(
+            base=None,
+            head=None,
+            delta=0.0,
+            noise_band=0.0,
+            p_value=1.0,
+            flagged=False,
+            smallest_detectable=0.0,
+            n_questions=len(questions),
+            n_either=len(questions),
+            gated=True,
+            better=METRICS[name].better,
+            n_unchanged=len(questions),
+            method="unchanged",
+        )
+        for name in gated
+    }
+    return Results(
+        faithbot_version=__version__,
+        verdict="pass",
+        reason=_NOTHING_CHANGED,
+        metrics=unchanged,
+        fingerprint=None,
+        sides=dict(sides),
+        changes=tuple(changes),
+        questions=tuple(questions),
+        runs=runs,
+        usage=Usage(answers=0, model_calls=0, cached_calls=0, seconds=0.0, busy_share=None),
     )
 
 
@@ -212,7 +260,7 @@ def _verdict(
     grading: Grading,
 ) -> tuple[Verdict, str]:
     if unchanged.all():
-        return "pass", "Nothing that the answers depend on changed."
+        return "pass", _NOTHING_CHANGED
     if (missing := _missing_coverage(tables, grading)) is not None:
         return "inconclusive", missing
     for name in grading.gate:

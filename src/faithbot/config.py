@@ -170,6 +170,8 @@ class Config(_Section):
     min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: int = Field(default=2, ge=1, le=50, strict=True)
+    triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
+    """Further files whose change makes an evaluation, as glob patterns."""
 
 
 @dataclass(frozen=True)
@@ -199,15 +201,23 @@ class LoadedConfig:
     @property
     def document_patterns(self) -> list[str]:
         """Glob patterns from the repository's root; those that leave files out still start with ``!``."""
-        return [
-            "!" * pattern.startswith("!") + self._resolve(pattern.removeprefix("!"), *DOCUMENTS_KEY, index)
-            for index, pattern in enumerate(self.config.system.pipeline.documents)
-        ]
+        return self._patterns(self.config.system.pipeline.documents, *DOCUMENTS_KEY)
+
+    @property
+    def trigger_patterns(self) -> list[str]:
+        """As `document_patterns`, for the files that `triggers` names."""
+        return self._patterns(self.config.triggers, "triggers")
 
     def require(self, path: str, *key: str | int) -> None:
         """:class:`UsageError` with the setting that names the file, where it is not there."""
         if not self.snapshot.has(path):
             raise UsageError(f"{self.place(*key)}: {path} does not exist on {self.snapshot.label}.")
+
+    def _patterns(self, patterns: list[str], *key: str | int) -> list[str]:
+        return [
+            "!" * pattern.startswith("!") + self._resolve(pattern.removeprefix("!"), *key, index)
+            for index, pattern in enumerate(patterns)
+        ]
 
     def _resolve(self, path: str, *key: str | int) -> str:
         return join_inside(posixpath.dirname(self.path), path, self.place(*key))

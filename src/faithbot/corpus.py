@@ -33,25 +33,27 @@ class Chunk:
     start: int
 
 
+def match_files(snapshot: Snapshot, patterns: Sequence[str], place: str) -> list[str]:
+    """Paths that the glob patterns name, sorted; none need match. A pattern ``!drafts/**`` leaves files out."""
+    chosen: set[str] = set()
+    left_out: set[str] = set()
+    for pattern in patterns:
+        (left_out if pattern.startswith("!") else chosen).update(_matching(snapshot.paths(), pattern, place))
+    return sorted(chosen - left_out)
+
+
 def match_documents(snapshot: Snapshot, patterns: Sequence[str], place: str) -> list[str]:
     """Paths that the glob patterns name, sorted. A pattern ``!drafts/**`` leaves files out.
 
     Every pattern must match something: a folder that was renamed must not silently empty the corpus. No pattern can
     match a file whose name is not UTF-8, because a snapshot does not hold such files.
     """
-    chosen: set[str] = set()
-    left_out: set[str] = set()
     for pattern in patterns:
-        matching = _matching(snapshot.paths(), pattern, place)
-        if pattern.startswith("!"):
-            left_out.update(matching)
-        elif not matching:
+        if not pattern.startswith("!") and not _matching(snapshot.paths(), pattern, place):
             raise UsageError(
                 f"{place}: no file on {snapshot.label} matches {pattern!r} (of {len(snapshot.paths())} files in git)."
             )
-        else:
-            chosen.update(matching)
-    documents = sorted(chosen - left_out)
+    documents = match_files(snapshot, patterns, place)
     if not documents:
         raise UsageError(f"{place}: the `!` patterns leave no document on {snapshot.label}.")
     _check_readable(documents, place)

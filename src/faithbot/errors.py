@@ -7,6 +7,8 @@ class FaithbotError(Exception):
     """Base of all errors that end a command with one clear message instead of a traceback."""
 
     exit_code = 2
+    computed: str | None = None
+    """What was computed before, and is kept for the next try."""
 
 
 class UsageError(FaithbotError):

@@ -73,7 +73,13 @@ async def evaluate(
                 await slots.acquire()  # before the task exists: steps start in their order
                 tasks.create_task(work(step))
     except* FaithbotError as group:
-        raise _first(group) from None
+        error = _first(group)
+        if records:
+            error.computed = (
+                f"{len(records)} of {len(steps)} answers were judged before that: their model calls are in the cache "
+                "and are not made again."
+            )
+        raise error from None
     by_side: dict[SideName, list[AnswerRecord]] = defaultdict(list)
     for step in steps:
         by_side[step.side].append(records[step])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.changes import find_changes
-from faithbot.compare import Grading, compare
+from faithbot.changes import find_changes, is_under_test
+from faithbot.compare import Grading, compare, compare_without_work
 from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
@@ -17,13 +17,15 @@ from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.report.wording import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
-from faithbot.results import AnswerRecord, Results, ResultWarning, Side, SideName, Usage
+from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
+from faithbot.side_table import in_halves
 from faithbot.systems.pipeline import PipelineSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from faithbot.config import JudgeSettings
     from faithbot.golden import Question
     from faithbot.progress import Progress
     from faithbot.snapshots import Snapshot
@@ -37,7 +39,8 @@ class CompareRequest:
     """What the user asked for."""
 
     repository: Path
-    base: str
+    base: str | None
+    """None: head alone is measured, as where base has no configuration."""
     head: str | None
     """None: the working tree."""
     config: str
@@ -46,43 +49,123 @@ class CompareRequest:
     runs: int | None = None
     only: tuple[str, ...] = ()
     limit: int | None = None
+    labels: Mapping[SideName, str] = field(default_factory=dict)
+    """How reports call the sides; as the refs are written, where it says nothing."""
+    judge: JudgeSettings | None = None
+    """Another judge than the configured one."""
+    graded_by: SideName = "base"
+    """Whose golden set, judge and gate count."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What there is to do, known from git alone: no model was asked and no server was needed."""
+
+    request: CompareRequest
+    root: Path
+    sides: Mapping[SideName, LoadedConfig]
+    """`base` is missing where it has no configuration."""
+    grader: SideName
+    judge: JudgeSettings
+    questions: tuple[Question, ...]
+    runs: int
+    changes: tuple[SettingChange, ...]
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything that the answers depend on differs between the sides."""
+        return "base" not in self.sides or any(is_under_test(change) for change in self.changes)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """``provider/name`` of every model that it takes, each once."""
+        answering = [loaded.config.system.pipeline.model for loaded in self.sides.values()]
+        return tuple(dict.fromkeys([*answering, *filter(None, [self.judge.model])]))
 
 
 async def run_comparison(request: CompareRequest, progress: Progress) -> Results:
-    """Read both sides out of git, answer, judge and compare.
+    """Read both sides out of git, answer, judge and compare."""
+    return await run_plan(make_plan(request), progress)
+
+
+def make_plan(request: CompareRequest) -> Plan:
+    """Both configurations, the golden set and what changed.
 
     Golden set, judge, gate and runs are base's; each side brings its own system. Where base has no configuration,
     head alone is measured, with its own golden set and judge.
     """
     root = find_root(request.repository)
-    loaded = _load_sides(root, request)
-    grader_name: SideName = "base" if "base" in loaded else "head"
-    grader = loaded[grader_name]
-    questions = select(_golden_set(grader, loaded["head"]), request.only, request.limit)
-    runs = request.runs or grader.config.runs
-    async with ModelPool(request.cache) as models:
-        opened = {name: await _open_system(name, side, models, questions) for name, side in loaded.items()}
+    sides = _load_sides(root, request)
+    grader: SideName = request.graded_by if "base" in sides else "head"
+    graded = sides[grader]
+    return Plan(
+        request=request,
+        root=root,
+        sides=sides,
+        grader=grader,
+        judge=request.judge or graded.config.judge,
+        questions=select(_golden_set(graded, sides["head"]), request.only, request.limit),
+        runs=request.runs or graded.config.runs,
+        changes=find_changes(sides["base"], sides["head"]) if "base" in sides else (),
+    )
+
+
+async def run_plan(plan: Plan, progress: Progress) -> Results:
+    """Answer, judge and compare."""
+    evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
+    notices = _behind_base(plan.root, evaluated.sides)
+    return compare(
+        evaluated.grading, evaluated.sides, runs=plan.runs, changes=plan.changes, usage=evaluated.usage, notices=notices
+    )
+
+
+def pass_without_work(plan: Plan) -> Results:
+    """The comparison where nothing that the answers depend on changed: no model is asked."""
+    sides = {name: _side(plan, name, loaded.config.system.pipeline.model) for name, loaded in plan.sides.items()}
+    gate = plan.sides[plan.grader].config.gate
+    return compare_without_work(plan.questions, gate, sides, runs=plan.runs, changes=plan.changes)
+
+
+async def run_against_itself(plan: Plan, progress: Progress) -> Results:
+    """An A/A run: head's configuration with twice the runs, one half of them compared with the other.
+
+    Whatever differs is noise. The halves draw with different seeds, so no question counts as unchanged.
+    """
+    evaluated = await _evaluate(plan, {"head": plan.sides["head"]}, 2 * plan.runs, progress)
+    sides = in_halves(evaluated.sides["head"], plan.runs)
+    return compare(evaluated.grading, sides, runs=plan.runs, changes=(), usage=evaluated.usage)
+
+
+class _Evaluated(NamedTuple):
+    sides: dict[SideName, Side]
+    grading: Grading
+    usage: Usage
+
+
+async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: int, progress: Progress) -> _Evaluated:
+    async with ModelPool(plan.request.cache) as models:
+        opened = {name: await _open_system(name, loaded, models, plan.questions) for name, loaded in sides.items()}
         systems: dict[SideName, PipelineSystem] = {name: opened[name].system for name in SIDES if name in opened}
-        changes = find_changes(loaded["base"], loaded["head"]) if "base" in loaded else ()
-        with _blamed_on(grader_name), _named(grader.place("judge", "model")):
-            judge = open_judge(grader.config.judge, models.open)
+        with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
+            judge = open_judge(plan.judge, models.open)
             fingerprint = await judge.fingerprint()
         judge.reserve(max(system.longest_call for system in systems.values()))
-        progress.say(_plan(len(questions), runs, {name: opened[name].model for name in systems}))
+        progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
         started = time.monotonic()
         answers = await evaluate(
-            questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
+            plan.questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
+    recorded = {name: _side(plan, name, opened[name].model, opened[name].digest, answers[name]) for name in systems}
+    config = plan.sides[plan.grader].config
     grading = Grading(
-        questions=questions,
-        gate={name: gate.min_effect for name, gate in grader.config.gate.items()},
-        min_coverage=grader.config.min_coverage,
+        questions=plan.questions,
+        gate={name: gate.min_effect for name, gate in config.gate.items()},
+        min_coverage=config.min_coverage,
         fingerprint=fingerprint,
+        graded_by=plan.grader,
     )
-    sides = {name: _side(name, loaded[name].snapshot, opened[name], answers[name]) for name in systems}
-    notices = _behind_base(root, sides)
-    return compare(grading, sides, runs=runs, changes=changes, usage=usage, notices=notices)
+    return _Evaluated(recorded, grading, usage)
 
 
 def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:
@@ -164,34 +247,39 @@ def _usage(models: ModelPool, answers: int, seconds: float) -> Usage:
 
 def _load_sides(root: Path, request: CompareRequest) -> dict[SideName, LoadedConfig]:
     """Configurations of the sides, head alone where base has none. Head first: its errors are the ones to mend here."""
-    base, head = open_snapshot(root, request.base), open_snapshot(root, request.head)
     path = config_path(root, request.repository, request.config)
-    if not head.has(path):
+    snapshots: dict[SideName, Snapshot] = {"head": open_snapshot(root, request.head, request.labels.get("head"))}
+    if not snapshots["head"].has(path):
         raise UsageError(
-            f"{path} does not exist on {head.label}: write one (the README shows a first one), "
+            f"{path} does not exist on {snapshots['head'].label}: write one (the README shows a first one), "
             "commit it or `git add` it, or name yours with --config."
         )
-    with _blamed_on("base"):
-        in_base = base.has(path)
-    sides: dict[SideName, Snapshot] = {"head": head, "base": base} if in_base else {"head": head}
+    if request.base is not None:
+        base = open_snapshot(root, request.base, request.labels.get("base"))
+        with _blamed_on("base"):
+            if base.has(path):
+                snapshots["base"] = base
     loaded: dict[SideName, LoadedConfig] = {}
-    for name, snapshot in sides.items():
+    for name, snapshot in snapshots.items():
         with _blamed_on(name):
             loaded[name] = load_config(snapshot, path)
     return loaded
 
 
-def _plan(questions: int, runs: int, models: Mapping[SideName, str]) -> str:
+def _announcement(questions: int, runs: int, models: Mapping[SideName, str]) -> str:
     named = " and ".join(dict.fromkeys(models.values()))
     return f"{count(questions, 'question')} × {count(runs, 'run')} on {' and '.join(models)}, answered by {named}"
 
 
-def _side(name: SideName, snapshot: Snapshot, opened: _OpenSystem, answers: tuple[AnswerRecord, ...]) -> Side:
+def _side(
+    plan: Plan, name: SideName, model: str, digest: str | None = None, answers: tuple[AnswerRecord, ...] = ()
+) -> Side:
+    snapshot = plan.sides[name].snapshot
     return Side(
         name=name,
         label=snapshot.label,
         commit=snapshot.commit,
-        model=opened.model,
-        model_digest=opened.digest,
+        model=model,
+        model_digest=digest,
         answers=answers,
     )

@@ -55,10 +55,10 @@ def config_path(root: Path, folder: Path, given: str) -> str:
     return path
 
 
-def open_snapshot(root: Path, ref: str | None) -> Snapshot:
-    """Files of the commit that ``ref`` names; of the working tree where it is None."""
+def open_snapshot(root: Path, ref: str | None, label: str | None = None) -> Snapshot:
+    """Files of the commit that ``ref`` names, called ``label`` where given; of the working tree where it is None."""
     if ref is not None:
-        return Commit(root, ref, resolve_commit(root, ref))
+        return Commit(root, label or ref, resolve_commit(root, ref))
     if _is(root, "--is-bare-repository"):
         raise UsageError(
             f"{root} is a bare repository, without a working tree: name a branch, tag or commit with --head."

@@ -50,15 +50,17 @@ class Side(_Record):
     commit: str | None
     """Full commit id; None for the working tree."""
     model: str
-    model_digest: str
+    model_digest: str | None
+    """None where the model was not asked: nothing changed, or the evaluation failed before."""
     answers: tuple[AnswerRecord, ...]
 
 
 class SettingChange(_Record):
     """Something that differs between the sides and that the answers depend on."""
 
-    kind: Literal["setting", "prompt", "document", "grading"]
-    """`grading`: golden set, judge or gate, which are taken from base whatever head says."""
+    kind: Literal["setting", "prompt", "document", "trigger", "grading"]
+    """`trigger`: a file that `triggers` names. `grading`: golden set, judge or gate, which are taken from base whatever
+    head says."""
     name: str
     """Dotted key (`retrieval.top_k`) or path of the file."""
     before: str | None
@@ -67,6 +69,10 @@ class SettingChange(_Record):
     """Value or None where it was removed."""
     diff: str | None = None
     """Unified diff, for files."""
+    file: str | None = None
+    """File on head that holds the change; None where head does not have it."""
+    line: int | None = None
+    """Line of the setting in that file; the lines of a file's own changes stand in its diff."""
 
 
 class MetricComparison(_Record):
@@ -148,6 +154,16 @@ class Usage(_Record):
     """Share of the wall time of the evaluation in which a model was at work; None where no call was made."""
 
 
+class Failure(_Record):
+    """Why there is no comparison: what ended the evaluation, in words for people."""
+
+    kind: Literal["usage", "evaluation", "fault"]
+    """Wrong usage or configuration, an evaluation that could not be done, or a fault of faithbot itself."""
+    message: str
+    computed: str | None = None
+    """What was already computed and is kept for the next try; None where there is nothing."""
+
+
 class Results(_Record):
     """A whole comparison. `faithbot report` and `faithbot publish` need nothing else."""
 
@@ -162,10 +178,18 @@ class Results(_Record):
     """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""
     no_longer_unsupported: tuple[ClaimChange, ...] = ()
     warnings: tuple[ResultWarning, ...] = ()
-    fingerprint: JudgeFingerprint
+    fingerprint: JudgeFingerprint | None
+    """None where nothing was judged."""
     sides: dict[SideName, Side]
-    """`base` is missing where the verdict is `first`."""
+    """`base` is missing where the verdict is `first`, both where the evaluation failed. Without any answers where
+    nothing that they depend on changed."""
     changes: tuple[SettingChange, ...] = ()
     questions: tuple[Question, ...]
     runs: int
     usage: Usage
+    graded_by: SideName = "base"
+    """Whose golden set, judge and gate counted, where both sides have some."""
+    failure: Failure | None = None
+    """Set where the evaluation could not be done; the verdict is then `inconclusive`."""
+    head_commit: str | None = None
+    """Head of the pull request, where the commit under test is GitHub's merge of it with base."""

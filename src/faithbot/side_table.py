@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from faithbot.golden import Question
-    from faithbot.results import AnswerRecord
+    from faithbot.results import AnswerRecord, Side, SideName
 
 
 class SideTable:
@@ -46,3 +46,17 @@ def same_requests(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) ->
     """Whether the runs of a question are known to be the same requests on both sides, run by run."""
     keys = [record.request_key for record in base]
     return None not in keys and keys == [record.request_key for record in head]
+
+
+def in_halves(side: Side, runs: int) -> dict[SideName, Side]:
+    """Runs 1 to ``runs`` of a side as base and the next ``runs`` of them as head: the two halves of an A/A run."""
+    firsts: dict[SideName, int] = {"base": 1, "head": runs + 1}
+    return {name: _half(side, name, range(first, first + runs)) for name, first in firsts.items()}
+
+
+def _half(side: Side, name: SideName, runs: range) -> Side:
+    answers = tuple(
+        record.model_copy(update={"run": record.run - runs.start + 1}) for record in side.answers if record.run in runs
+    )
+    numbers = f"runs {runs[0]} to {runs[-1]}" if len(runs) > 1 else f"run {runs[0]}"
+    return side.model_copy(update={"name": name, "label": f"{side.label}, {numbers}", "answers": answers})

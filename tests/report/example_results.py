@@ -9,6 +9,7 @@ from faithbot.results import (
     AnswerRecord,
     ClaimChange,
     ClaimSource,
+    Failure,
     MetricComparison,
     Question,
     Results,
@@ -274,3 +275,30 @@ def first() -> Results:
     return results(
         verdict="first", metrics={"faithfulness": alone}, sides={"head": side("head")}, expected_by_chance=None
     )
+
+
+def failed() -> Results:
+    """The model server went away in the middle."""
+    failure = Failure(
+        kind="evaluation",
+        message="ollama at http://ollama:11434 does not answer: connection refused.",
+        computed="17 of 48 answers were judged before that: their model calls are in the cache and are not made again.",
+    )
+    return results(
+        verdict="inconclusive",
+        reason="the evaluation could not be done",
+        metrics={},
+        expected_by_chance=None,
+        fingerprint=None,
+        sides={},
+        questions=(),
+        failure=failure,
+        head_commit="9d0e77c" + "0" * 33,
+    )
+
+
+def no_work() -> Results:
+    """Nothing that the answers depend on changed, and no model was asked."""
+    sides = {"base": side("base", answers=()), "head": side("head", answers=())}
+    metrics = {"faithfulness": metric(None, None, 0.0, delta=0.0, n_unchanged=len(QUESTIONS), method="unchanged")}
+    return results(metrics=metrics, fingerprint=None, sides=sides, expected_by_chance=None)

@@ -13,7 +13,7 @@ from markdown_reader import read, shown, tags, token_types, tokens
 from test_report_escape import CALLS, HOSTILE_PIECES
 
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
-from faithbot.report.comment import MARKER, MAX_CHARACTERS, render_comment
+from faithbot.report.comment import MARKER, MAX_CHARACTERS, render_comment, render_report
 from faithbot.results import (
     AnswerRecord,
     ClaimChange,
@@ -33,6 +33,8 @@ CASES = (
     examples.nothing_changed,
     examples.inconclusive,
     examples.first,
+    examples.failed,
+    examples.no_work,
 )
 OWN_TAGS = {"!--", "details", "summary", "strong", "code", "sub", "br", "span"}
 
@@ -53,6 +55,29 @@ def test_no_column_is_empty_throughout(case) -> None:
     rows = re.findall(r"^\|.*\|$", render_comment(case()), flags=re.MULTILINE)
     table = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[: len(case().metrics) + 2]]
     assert all(any(cells) for cells in zip(*table[2:], strict=True))
+
+
+def test_the_report_beside_the_comment_leaves_nothing_out() -> None:
+    claims = tuple(examples.NEWLY_UNSUPPORTED[0].model_copy(update={"claim": f"Claim {n}."}) for n in range(300))
+    many = regression(newly_unsupported=claims)
+    report = render_report(many)
+    assert all(f"Claim {n}." in report.replace("<strong>", "").replace("</strong>", "") for n in range(300))
+    assert "more claim" not in report
+    assert len(render_comment(many)) <= MAX_CHARACTERS
+
+
+def test_a_comment_can_be_asked_to_leave_room_for_others() -> None:
+    assert len(render_comment(regression(), limit=3000)) <= 3000
+
+
+def test_the_comment_leads_to_the_run_that_made_it() -> None:
+    url = "https://github.com/o/r/actions/runs/7"
+    assert f"[run and full report]({url})" in render_comment(regression(), run_url=url)
+    assert f"[re-run the job]({url})" in render_comment(examples.failed(), run_url=url)
+
+
+def test_the_pull_requests_own_commit_is_shown_where_its_merge_was_tested() -> None:
+    assert "<code>shorter-answers</code> abcdef1" in render_comment(results(head_commit="abcdef1" + "0" * 33))
 
 
 def test_more_than_five_claims_are_folded() -> None:

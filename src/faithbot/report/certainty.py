@@ -138,6 +138,8 @@ def _unjudged_claims(records: list[tuple[Side, AnswerRecord]]) -> Iterator[str]:
 
 def _judge(results: Results) -> list[str]:
     fingerprint = results.fingerprint
+    if fingerprint is None:
+        return []
     model = f" with {fingerprint.model}" if fingerprint.model else ", no model"
     return [
         f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
@@ -149,7 +151,7 @@ def _usage(results: Results) -> list[str]:
     usage = results.usage
     cached = f", {usage.cached_calls} more from the cache" if usage.cached_calls else ""
     busy = "" if usage.busy_share is None else f"; a model was at work {usage.busy_share:.0%} of that time"
-    models = dict.fromkeys(f"{side.model} ({_short(side.model_digest)})" for side in results.sides.values())
+    models = dict.fromkeys(f"{side.model} ({_short(side.model_digest or '')})" for side in results.sides.values())
     return [
         f"Answers by {' and '.join(models)}.",
         f"{count(usage.answers, 'answer')}, {count(usage.model_calls, 'model call')}{cached}, "

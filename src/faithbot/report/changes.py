@@ -21,12 +21,18 @@ def under_test(results: Results) -> list[SettingChange]:
     return [change for change in results.changes if change.kind != "grading"]
 
 
+def of_grading(results: Results) -> list[SettingChange]:
+    """Changes of golden set, judge and gate."""
+    return [change for change in results.changes if change.kind == "grading"]
+
+
 def grading_notice(results: Results) -> str:
     """The sentence that stands above the verdict where the pull request edits how it is graded; else empty."""
-    edits = [change for change in results.changes if change.kind == "grading"]
+    edits = of_grading(results)
     if not edits:
         return ""
-    return f"This pull request changes how it is graded: {summary(edits)}. Graded with the base branch's version."
+    version = "the base branch's version" if results.graded_by == "base" else "its own version"
+    return f"This pull request changes how it is graded: {summary(edits)}. Graded with {version}."
 
 
 def summary(changes: Sequence[SettingChange]) -> str:

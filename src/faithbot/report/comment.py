@@ -43,6 +43,8 @@ class _Form:
     warnings: int
 
 
+_WHOLE = _Form(claims=100_000, folded=100_000, text=2000, changes=1000, diff_lines=1000, details=True, warnings=1000)
+"""The report beside the comment."""
 _FORMS = (
     _Form(claims=5, folded=50, text=400, changes=20, diff_lines=120, details=True, warnings=12),
     _Form(claims=5, folded=20, text=300, changes=8, diff_lines=20, details=True, warnings=8),
@@ -52,30 +54,42 @@ _FORMS = (
 """From the whole to the shortest; the first that fits is posted."""
 
 
-def render_comment(results: Results) -> str:
-    """The comment, at most `MAX_CHARACTERS` long: diffs go first, then long lists, then all but the verdict."""
+def render_comment(results: Results, *, run_url: str | None = None, limit: int = MAX_CHARACTERS) -> str:
+    """The comment, at most ``limit`` characters long: diffs go first, then long lists, then all but the verdict.
+
+    ``run_url`` leads to the run that made it, where there is one.
+    """
     for form in _FORMS:
-        comment = _render(results, form)
-        if len(comment) <= MAX_CHARACTERS:
+        comment = _render(results, form, run_url)
+        if len(comment) <= limit:
             return comment
     return f"{MARKER}\n### {_title(results)}\n\nThe rest is too long for a comment: `results.json` holds it.\n"
 
 
-def _render(results: Results, form: _Form) -> str:
+def render_report(results: Results, *, run_url: str | None = None) -> str:
+    """Everything that the comment has, at full length."""
+    return _render(results, _WHOLE, run_url)
+
+
+def _render(results: Results, form: _Form, run_url: str | None) -> str:
     return (
         _environment()
         .get_template("comment.md.j2")
         .render(
             marker=MARKER,
             form=form,
-            is_whole=form is _FORMS[0],
+            is_whole=form in (_FORMS[0], _WHOLE),
+            run_url=run_url,
             grading_notice=changes.grading_notice(results),
             title=_title(results),
             results=results,
             has_base="base" in results.sides,
+            is_evaluated=any(side.answers for side in results.sides.values()),
+            head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
             table=_metrics_table(results),
             newly_unsupported=claims.newly_unsupported(results),
             no_longer_unsupported=claims.no_longer_unsupported(results),
+            grading=changes.of_grading(results),
             changes=changes.under_test(results),
             certainty=certainty(results),
         )
@@ -131,6 +145,7 @@ def _environment() -> jinja2.Environment:
         "code": escape_code,
         "fence": fence,
         "commit": _commit,
+        "lines": str.splitlines,
         "count": wording.count,
         "duration": wording.duration,
         "number": wording.number,

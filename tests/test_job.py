@@ -1,0 +1,94 @@
+"""What there is to do is known from git alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
+from git_repository import make_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+CONFIG = """\
+golden: golden.jsonl
+triggers: ["app/*.py", "!app/test_*.py"]
+system:
+  pipeline:
+    documents: docs/*.md
+    prompt: prompt.md
+    model: ollama/a
+judge: {method: label, model: ollama/judge}
+"""
+MAIN: dict[str, str | bytes | None] = {
+    "faithbot.yaml": CONFIG,
+    "golden.jsonl": '{"question": "A?"}\n{"question": "B?"}\n',
+    "prompt.md": "{{ question }}\n",
+    "docs/a.md": "a\n",
+    "app/rag.py": "1\n",
+    "app/test_rag.py": "1\n",
+    "README.md": "1\n",
+}
+
+
+def plan_for(folder: Path, head: Mapping[str, str | bytes | None], **options: Any) -> Plan:
+    repository = make_repository(folder / "repo", MAIN, {"head": head})
+    fields: dict[str, Any] = {"base": "main", "head": "head", "config": "faithbot.yaml", "cache": folder / "cache"}
+    return make_plan(CompareRequest(repository=repository, **(fields | options)))
+
+
+@pytest.mark.parametrize(
+    ("head", "has_work"),
+    [
+        ({"README.md": "2\n"}, False),
+        ({"golden.jsonl": '{"question": "Easier?"}\n'}, False),
+        ({"app/test_rag.py": "2\n"}, False),
+        ({"app/rag.py": "2\n"}, True),
+        ({"app/new.py": "2\n"}, True),
+        ({"app/rag.py": None}, True),
+        ({"prompt.md": "Be nice. {{ question }}\n"}, True),
+        ({"docs/b.md": "b\n"}, True),
+        ({"faithbot.yaml": CONFIG.replace("ollama/a", "ollama/b")}, True),
+        ({"faithbot.yaml": CONFIG.replace("ollama/judge", "ollama/kinder")}, False),
+        ({"faithbot.yaml": CONFIG.replace("app/", "nothing/"), "app/rag.py": "2\n"}, True),
+    ],
+    ids=["elsewhere", "golden set", "left out", "trigger", "new trigger", "deleted trigger", "prompt", "document",
+         "setting", "judge", "base's triggers count"],
+)  # fmt: skip
+def test_there_is_work_where_something_that_answers_depend_on_changed(
+    tmp_path: Path, head: dict[str, str | bytes | None], has_work: bool
+) -> None:
+    assert plan_for(tmp_path, head).has_work == has_work
+
+
+def test_without_work_the_change_is_exactly_zero_and_nothing_was_asked(tmp_path: Path) -> None:
+    results = pass_without_work(plan_for(tmp_path, {"README.md": "2\n"}))
+    metric = results.metrics["faithfulness"]
+    assert (results.verdict, results.reason) == ("pass", "Nothing that the answers depend on changed.")
+    assert (metric.delta, metric.noise_band, metric.n_unchanged, metric.n_questions) == (0, 0, 2, 2)
+    assert (results.usage.model_calls, results.fingerprint) == (0, None)
+
+
+def test_the_models_of_both_sides_and_the_judge_are_known_beforehand(tmp_path: Path) -> None:
+    plan = plan_for(tmp_path, {"faithbot.yaml": CONFIG.replace("ollama/a", "ollama/b")})
+    assert set(plan.models) == {"ollama/a", "ollama/b", "ollama/judge"}
+
+
+def test_the_first_evaluation_and_a_side_alone_always_have_work(tmp_path: Path) -> None:
+    assert plan_for(tmp_path, {}, base=None).has_work
+
+
+def test_the_pull_requests_own_grading_is_used_only_when_asked(tmp_path: Path) -> None:
+    harsher = {"faithbot.yaml": CONFIG.replace("ollama/judge", "ollama/harsher") + "runs: 3\n"}
+    by_base = plan_for(tmp_path / "a", harsher)
+    by_head = plan_for(tmp_path / "b", harsher, graded_by="head")
+    assert (by_base.judge.model, by_base.runs) == ("ollama/judge", 2)
+    assert (by_head.judge.model, by_head.runs) == ("ollama/harsher", 3)
+
+
+def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:
+    plan = plan_for(tmp_path, {}, labels={"base": "main", "head": "feature"})
+    assert {name: loaded.snapshot.label for name, loaded in plan.sides.items()} == {"base": "main", "head": "feature"}
