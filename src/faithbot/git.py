@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from faithbot.errors import EvaluationError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 # The checkout may belong to another user (a container's root), and its own configuration must not start programs.
@@ -45,18 +46,30 @@ def git_environment() -> dict[str, str]:
     return kept | {"LC_ALL": "C"}
 
 
-def run_git(repository: Path, *arguments: str, stdin: bytes | None = None) -> bytes:
-    """Standard output of a git command; :class:`EvaluationError` with git's own words where it fails."""
+def run_git(
+    repository: Path,
+    *arguments: str,
+    stdin: bytes | None = None,
+    environment: Mapping[str, str] = {},
+    time_limit: float | None = None,
+) -> bytes:
+    """Standard output of a git command; :class:`EvaluationError` with git's own words where it fails.
+
+    ``environment`` is added for this one process; ``time_limit`` is in seconds.
+    """
     try:
         done = subprocess.run(
             [*_GIT, "-C", str(repository), *arguments],
             input=stdin,
             capture_output=True,
             check=False,
-            env=git_environment(),
+            env={**git_environment(), **environment},
+            timeout=time_limit,
         )
     except FileNotFoundError:
         raise EvaluationError("git is not installed: faithbot reads both sides out of git.") from None
+    except subprocess.TimeoutExpired:
+        raise EvaluationError(f"git {arguments[0]}: no answer within {time_limit:g} seconds") from None
     if done.returncode != 0:
         raise EvaluationError(f"git {arguments[0]}: {' '.join(done.stderr.decode(errors='replace').split())}")
     return done.stdout

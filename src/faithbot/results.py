@@ -6,9 +6,11 @@ These types are the border between the slow part (systems, models, judges) and t
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticSerializationError
 
 from faithbot.golden import Question
 from faithbot.judge.protocol import JudgeFingerprint, Judgement, Support
@@ -193,3 +195,11 @@ class Results(_Record):
     """Set where the evaluation could not be done; the verdict is then `inconclusive`."""
     head_commit: str | None = None
     """Head of the pull request, where the commit under test is GitHub's merge of it with base."""
+
+    def to_json(self) -> str:
+        """The text of `results.json`. Half a surrogate pair, which a reply may hold and no file, becomes `?`."""
+        try:
+            return self.model_dump_json(indent=1)
+        except PydanticSerializationError:
+            text = json.dumps(self.model_dump(), indent=1, ensure_ascii=False)
+            return text.encode(errors="replace").decode()

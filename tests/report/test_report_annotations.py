@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import example_results as examples
 import pytest
-from example_results import PROMPT_DIFF, regression
 
+import example_results as examples
+from example_results import PROMPT_DIFF, regression
 from faithbot.changes import diff_texts
 from faithbot.report.annotations import MAX_ANNOTATIONS, find_annotations
 from faithbot.results import SettingChange

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
-
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.certainty import certainty
 from faithbot.results import AnswerRecord, Results, Usage

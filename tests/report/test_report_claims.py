@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, regression
 
+from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, regression
 from faithbot.report.changes import one_change, summary, under_test
 from faithbot.report.claims import ChangedClaim, newly_unsupported, no_longer_unsupported
 from faithbot.results import ClaimSource, SettingChange

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-import example_results as examples
 import pytest
-from example_results import metric, regression, results, side
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_reader import read, shown, tags, token_types, tokens
 from test_report_escape import CALLS, HOSTILE_PIECES
 
+import example_results as examples
+from example_results import metric, regression, results, side
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.comment import MARKER, MAX_CHARACTERS, render_comment, render_report
 from faithbot.results import (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import example_results as examples
 import pytest
-from example_results import metric, regression, results
 from hypothesis import given
 from hypothesis import strategies as st
 
+import example_results as examples
+from example_results import metric, regression, results
 from faithbot.report.status import MAX_CHARACTERS, status_line
 
 

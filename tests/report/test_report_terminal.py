@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import example_results as examples
 import pytest
 from hypothesis import given, settings
 from test_report_comment import CASES, hostile, written_by_others
 
+import example_results as examples
 from faithbot.report.terminal import render_summary
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import example_results as examples
 import pytest
-from example_results import metric, results
 from hypothesis import given
 from hypothesis import strategies as st
 
+import example_results as examples
+from example_results import metric, results
 from faithbot.report import wording
 
 if TYPE_CHECKING:

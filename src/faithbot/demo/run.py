@@ -49,7 +49,7 @@ def build_repository(folder: Path) -> Path:
     _commit(folder, "A bike shop's RAG")
     for branch, description in CHANGES.items():
         _git(folder, "checkout", "--quiet", "-b", branch, "main")
-        _copy(package / "changes" / branch, folder)
+        _copy(package / "example" / "changes" / branch, folder)
         _commit(folder, description)
     _git(folder, "checkout", "--quiet", "main")
     return folder

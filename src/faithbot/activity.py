@@ -1,0 +1,151 @@
+"""From an event of GitHub to what there is to do: which commits, whose comment, which judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ValidationError
+
+from faithbot.config import JudgeSettings
+from faithbot.errors import UsageError
+from faithbot.github.commits import CommitPair, choose_commits
+from faithbot.github.event import DispatchEvent, MergeGroupEvent, PullRequestEvent, PushEvent, ScheduleEvent
+from faithbot.github.sections import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from faithbot.action_inputs import ActionInputs
+    from faithbot.github.clone import Clone
+    from faithbot.github.event import Event
+    from faithbot.results import SideName
+
+STRONGER_JUDGE = "stronger-judge"
+OWN_GRADING = "own-grading"
+_HEADINGS = {
+    STRONGER_JUDGE: "## Judged again, by another judge",
+    OWN_GRADING: "## Graded as this pull request would have it",
+}
+_ITSELF = "The same configuration against itself: whatever differs here is the noise of measuring."
+_KEPT = "Measured once, so that the next pull requests pay for one side only."
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One thing to do and where its result belongs."""
+
+    task: Literal["compare", "measure", "noise"]
+    """Two sides; one side, whose answers the next pull request finds in the cache; one side against itself."""
+    base: str | None
+    head: str
+    labels: Mapping[SideName, str] = field(default_factory=dict)
+    pull_request: int | None = None
+    """Whose comment shows the result."""
+    status_commit: str | None = None
+    """Which commit gets a status."""
+    section: str = MAIN
+    """Part of the comment, and of the status' name."""
+    judge: JudgeSettings | None = None
+    graded_by: SideName = "base"
+    note: str | None = None
+    """What the reader must know about the commits."""
+
+    @property
+    def heading(self) -> str:
+        """Above a result that is not the comment's main one; else empty."""
+        return _HEADINGS.get(self.section, "")
+
+
+@dataclass(frozen=True)
+class NothingToDo:
+    """The event asks for nothing."""
+
+    reason: str
+
+
+def choose_activity(event: Event, inputs: ActionInputs, clone: Clone, sha: str) -> Activity | NothingToDo:
+    """What an event asks for; :class:`UsageError` for one that is no event to evaluate on."""
+    if isinstance(event, PullRequestEvent) and not event.is_open:
+        return NothingToDo(f"pull request #{event.number} is closed")
+    judge = judge_settings(inputs.judge_method, inputs.judge_model)
+    labels: dict[SideName, str]
+    if inputs.base is not None:
+        return _of_inputs(event, inputs.base, inputs.head or sha, judge)
+    if inputs.head is not None:
+        raise UsageError("input `head` says what is on trial; input `base` must say what to compare it with.")
+    match event:
+        case PullRequestEvent():
+            pair = choose_commits(clone, event, sha)
+            return _of_pull_request(pair, event.number, {"base": event.base_ref, "head": event.head_ref}, judge)
+        case MergeGroupEvent():
+            pair = choose_commits(clone, event, sha)
+            labels = {"base": _branch(event.base_ref), "head": "merge queue"}
+            return Activity("compare", pair.base, pair.head, labels, status_commit=pair.head, judge=judge)
+        case PushEvent(is_default_branch=True):
+            labels = {"head": event.default_branch}
+            return Activity("measure", None, event.after, labels, judge=judge, note=_KEPT)
+        case PushEvent():
+            return NothingToDo(f"{_branch(event.ref)} is not the default branch: its pull request is evaluated instead")
+        case ScheduleEvent():
+            return Activity("noise", None, sha, judge=judge, note=_ITSELF)
+        case DispatchEvent():
+            return _of_dispatch(event, judge, clone, sha)
+    raise UsageError("a `workflow_run` event publishes what another run left in `artifact-dir`: it evaluates nothing.")
+
+
+def activity_without_commits(event: Event) -> Activity | None:
+    """Where to say that it is not even known what to compare; None where there is no pull request to say it on."""
+    if not isinstance(event, PullRequestEvent):
+        return None
+    return Activity("compare", None, event.head_sha, pull_request=event.number, status_commit=event.head_sha)
+
+
+def judge_settings(method: str | None, model: str | None) -> JudgeSettings | None:
+    """Another judge than the configured one; None where nothing asks for one. A model alone means method `label`."""
+    if method is None and model is None:
+        return None
+    try:
+        return JudgeSettings.model_validate({"method": method or "label", "model": model})
+    except ValidationError as error:
+        raise UsageError(f"inputs `judge-method` and `judge-model`: {error.errors()[0]['msg']}.") from None
+
+
+def _of_inputs(event: Event, base: str, head: str, judge: JudgeSettings | None) -> Activity:
+    """Commits that the workflow names; the result still belongs to the pull request that the run is about."""
+    if not isinstance(event, PullRequestEvent):
+        return Activity("compare", base, head, judge=judge)
+    return Activity("compare", base, head, pull_request=event.number, status_commit=event.head_sha, judge=judge)
+
+
+def _of_pull_request(
+    pair: CommitPair, number: int, labels: Mapping[SideName, str], judge: JudgeSettings | None
+) -> Activity:
+    return Activity(
+        "compare",
+        pair.base,
+        pair.head,
+        labels,
+        pull_request=number,
+        status_commit=pair.head_of_pull_request,
+        judge=judge,
+        note=pair.note,
+    )
+
+
+def _of_dispatch(event: DispatchEvent, judge: JudgeSettings | None, clone: Clone, sha: str) -> Activity:
+    if event.pull_request is None:
+        raise UsageError(
+            "a dispatch needs to know what to evaluate: give it an input `pr`, the number of a pull request, "
+            "or set `base` (and `head`) under `with:`."
+        )
+    pair = choose_commits(clone, event, sha)
+    labels: dict[SideName, str] = {"base": "base", "head": f"#{event.pull_request}"}
+    stronger = judge_settings(None, event.judge_model) or judge
+    section = OWN_GRADING if event.graded_by == "head" else STRONGER_JUDGE if stronger else MAIN
+    activity = _of_pull_request(pair, event.pull_request, labels, stronger)
+    return replace(activity, section=section, graded_by=event.graded_by)
+
+
+def _branch(ref: str) -> str:
+    return ref.removeprefix("refs/heads/")

@@ -1,0 +1,182 @@
+"""Where a result goes: files, summary, annotations, comment, status, outputs. What fails here changes no verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from faithbot.errors import UsageError
+from faithbot.exit_codes import exit_code
+from faithbot.github.api import Refused, attempt
+from faithbot.github.comment import PERMISSION, find_comment, write_section
+from faithbot.github.sections import LIMIT, MAIN, Section
+from faithbot.github.status import set_status
+from faithbot.github.workflow_commands import annotate, write_outputs, write_summary
+from faithbot.output_files import OutputFile
+from faithbot.report.annotations import find_annotations
+from faithbot.report.comment import render_comment, render_report
+from faithbot.report.escape import escape_text
+from faithbot.report.status import status_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from github.Repository import Repository
+
+    from faithbot.action_inputs import ActionInputs, FailOn
+    from faithbot.activity import Activity
+    from faithbot.github.runner import Runner
+    from faithbot.github.status import State
+    from faithbot.github.workflow_commands import Level
+    from faithbot.results import MetricComparison, Results
+
+T = TypeVar("T")
+
+RESULTS_FILE = "results.json"
+REPORT_FILE = "report.md"
+ROOM_FOR_OTHERS = 5_000
+"""Characters of a comment that one section leaves to the markers and to a shortened other section."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Everything that is needed to deliver a result."""
+
+    runner: Runner
+    inputs: ActionInputs
+    repository: Repository | None
+    """None without a token: nothing is written on GitHub."""
+    log: Callable[[str], None]
+
+    def deliver(self, results: Results, activity: Activity | None) -> int:
+        """Write the result everywhere it belongs, then say what the job ends with.
+
+        ``activity`` is None where the evaluation failed before it was known what to do.
+        """
+        code = job_exit_code(results, self.inputs.fail_on)
+        if activity is not None and activity.task == "noise" and results.failure is None:
+            code = 0  # it measures, and has nothing to forbid
+        report = _with_notes(render_report(results, run_url=self.runner.run_url), activity)
+        files = self._write_files(results, report)
+        self._tell_runner("the summary", lambda: write_summary(self.runner, report))
+        level: Level = "error" if code else "warning"
+        for note in find_annotations(results):
+            annotate(level, note.message, note.file, note.line, note.title)
+        comment_url = None
+        if activity is not None and self.repository is not None:
+            comment_url = self._comment(self.repository, results, activity)
+            self._set_status(self.repository, results, activity, code)
+        outputs = _measured(results) | files | {"comment-url": comment_url or ""}
+        self._tell_runner("the outputs", lambda: write_outputs(self.runner, outputs))
+        return code
+
+    def _write_files(self, results: Results, report: str) -> dict[str, str]:
+        """The outputs that name the files; empty ones where they could not be kept."""
+        workspace, folder = self.runner.workspace, self.inputs.artifact_dir
+        try:
+            artifact_file(workspace, folder, RESULTS_FILE).write(results.to_json())
+            artifact_file(workspace, folder, REPORT_FILE).write(report)
+        except UsageError as error:
+            self.log(f"the report could not be kept: {error}")
+            return {"results": "", "report": ""}
+        return {"results": f"{folder}/{RESULTS_FILE}", "report": f"{folder}/{REPORT_FILE}"}
+
+    def _tell_runner(self, what: str, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            self.log(f"{what} could not be written: {error.strerror}")
+
+    def _comment(self, repository: Repository, results: Results, activity: Activity) -> str | None:
+        number = activity.pull_request
+        if number is None or self.inputs.comment == "never":
+            return None
+        key = self.inputs.comment_key
+        if self.inputs.comment == "changes" and _nothing_changed(results):
+            there = attempt("the comment was not found", PERMISSION, lambda: find_comment(repository, number, key))
+            if self._unless_refused(there) is None:
+                return None
+        body = render_comment(results, run_url=self.runner.run_url, limit=LIMIT - ROOM_FOR_OTHERS)
+        commit = results.head_commit or (results.sides["head"].commit if results.sides else None) or self.runner.sha
+        section = Section(activity.section, commit, _with_notes(body, activity))
+        return self._unless_refused(write_section(repository, number, key, section))
+
+    def _set_status(self, repository: Repository, results: Results, activity: Activity, code: int) -> None:
+        if activity.status_commit is None:
+            return
+        key = self.inputs.comment_key
+        context = key if activity.section == MAIN else f"{key} ({activity.section})"
+        state: State = "success" if code == 0 else "failure" if code == 1 else "error"
+        self._unless_refused(
+            set_status(repository, activity.status_commit, state, status_line(results), self.runner.run_url, context)
+        )
+
+    def _unless_refused(self, outcome: T | Refused) -> T | None:
+        if isinstance(outcome, Refused):
+            self.log(outcome.advice)
+            return None
+        return outcome
+
+
+def job_exit_code(results: Results, fail_on: FailOn) -> int:
+    """The exit code of the job: the result's own, or 0 where ``fail_on`` lets it pass.
+
+    Wrong usage and faults are always red: they say nothing of the answers, and nobody asked to overlook them.
+    """
+    code = exit_code(results)
+    tolerated = {"inconclusive": (), "regression": (2,), "never": (1, 2)}[fail_on]
+    return 0 if code in tolerated else code
+
+
+def _measured(results: Results) -> dict[str, str]:
+    """The outputs that say how it went; empty where there is no number."""
+    metric = leading_metric(results)
+    return {
+        "verdict": results.verdict,
+        "delta": _decimal(metric.delta if metric else None),
+        "noise-band": _decimal(metric.noise_band if metric else None),
+        "newly-unsupported": str(len(results.newly_unsupported)),
+    }
+
+
+def leading_metric(results: Results) -> MetricComparison | None:
+    """The gated metric that decided, else the first gated one."""
+    gated = [metric for metric in results.metrics.values() if metric.gated]
+    return next((metric for metric in gated if metric.flagged), gated[0] if gated else None)
+
+
+def artifact_folder(workspace: Path, folder: str) -> Path:
+    """The folder for the report; never through a link, which a pull request may have put there."""
+    return _without_links(workspace, folder)
+
+
+def artifact_file(workspace: Path, folder: str, name: str) -> OutputFile:
+    """A file in that folder; no link either: one to a device, such as the job's log, would be followed."""
+    return OutputFile(_without_links(workspace, f"{folder}/{name}"))
+
+
+def _without_links(workspace: Path, path: str) -> Path:
+    reached = workspace
+    for part in path.split("/"):
+        reached /= part
+        if reached.is_symlink():
+            raise UsageError(f"artifact-dir: {reached} is a symbolic link: remove it, or name another folder.")
+    return reached
+
+
+def _nothing_changed(results: Results) -> bool:
+    gated = [metric for metric in results.metrics.values() if metric.gated]
+    return bool(gated) and results.failure is None and all(metric.method == "unchanged" for metric in gated)
+
+
+def _with_notes(markdown: str, activity: Activity | None) -> str:
+    """The result under the heading of its section, and with what must be known about the commits."""
+    if activity is None:
+        return markdown
+    notes = f"> {escape_text(activity.note)}\n" if activity.note else ""
+    return "\n".join(filter(None, [activity.heading, notes, markdown]))
+
+
+def _decimal(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -1,0 +1,101 @@
+"""The one comment that faithbot keeps on a pull request: found again by marker and author, and edited in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import requests
+from github import GithubException, UnknownObjectException
+
+from faithbot.github.api import Refused, attempt, own_login
+from faithbot.github.sections import (
+    LIMIT,
+    Section,
+    join_sections,
+    marker,
+    parse_sections,
+    shorten,
+    update_sections,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from github.IssueComment import IssueComment
+    from github.Repository import Repository
+
+PERMISSION = "pull-requests: write"
+WORKFLOW_LOGIN = "github-actions[bot]"
+"""Who a workflow's own token writes as."""
+_ATTEMPTS = 3
+
+
+def find_comment(repository: Repository, number: int, key: str) -> IssueComment | None:
+    """The newest of our comments with this key on a pull request.
+
+    Ours has the key's marker as its first line and was written by the token's own login. An app's token may not ask
+    for its login: then the author must be an app, the workflow's own before any other. So a person's comment with a
+    copied marker is never ours, unless the token is that person's.
+    """
+    mark = marker(key)
+    login = own_login(repository)
+    marked = [
+        comment
+        for comment in repository.get_issue(number).get_comments()
+        if comment.user is not None and (comment.body or "").partition("\n")[0].rstrip("\r") == mark
+    ]
+    if login is not None:
+        return _newest([comment for comment in marked if comment.user.login.casefold() == login.casefold()])
+    by_apps = [comment for comment in marked if comment.user.type == "Bot"]
+    by_workflows = [comment for comment in by_apps if comment.user.login == WORKFLOW_LOGIN]
+    return _newest(by_workflows or by_apps)
+
+
+def write_comment(repository: Repository, number: int, key: str, body: str) -> str | Refused:
+    """Make ``body`` our comment: edit it where there is one, else post it. Its address, or why it could not be posted.
+
+    The key's marker is put first; a body that is too long for a comment is cut after a paragraph.
+    """
+    start = marker(key) + "\n"
+    text = shorten(body.removeprefix(start), LIMIT - len(start))
+    return _write(repository, number, key, lambda _: start + text)
+
+
+def write_section(repository: Repository, number: int, key: str, section: Section) -> str | Refused:
+    """Replace one section of our comment, or add it. The comment's address, or why it could not be posted."""
+    return _write(
+        repository, number, key, lambda body: join_sections(key, update_sections(parse_sections(body), section))
+    )
+
+
+def _write(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str | Refused:
+    return attempt(
+        "the comment could not be posted", PERMISSION, lambda: _edit_or_create(repository, number, key, compose)
+    )
+
+
+def _edit_or_create(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str:
+    """Each try looks first: the comment may have been deleted meanwhile, or been created though no answer came."""
+    for tries_left in reversed(range(_ATTEMPTS)):
+        comment = find_comment(repository, number, key)
+        body = compose(comment.body if comment is not None else "")
+        try:
+            if comment is None:
+                return repository.get_issue(number).create_comment(body).html_url
+            comment.edit(body)
+        except (GithubException, requests.RequestException) as error:
+            if tries_left == 0 or not _may_look_again(error, is_new=comment is None):
+                raise
+        else:
+            return comment.html_url
+    raise AssertionError("the last try returns or raises")
+
+
+def _may_look_again(error: Exception, *, is_new: bool) -> bool:
+    if not is_new:
+        return isinstance(error, UnknownObjectException)
+    return not isinstance(error, GithubException) or error.status >= 500
+
+
+def _newest(comments: list[IssueComment]) -> IssueComment | None:
+    return max(comments, key=lambda comment: comment.id, default=None)

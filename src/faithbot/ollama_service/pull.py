@@ -1,0 +1,140 @@
+"""Fills an Ollama with models: the missing ones, each pulled until the server says that it succeeded."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import stamina
+
+from faithbot.errors import EvaluationError, UsageError
+from faithbot.models.transport import TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_TRIES = 5
+_FIRST_WAIT = 1.0
+"""Seconds before the second try; doubled before each further one."""
+_SILENCE = 600.0
+"""Checking the digest of a large file says nothing for minutes."""
+_SECONDS_BETWEEN_LINES = 5.0
+_PLAIN_HTTP = "http://"
+_DEFAULT_PLACES = ("registry.ollama.ai/", "library/")
+_UNKNOWN = "file does not exist"
+"""What Ollama says where the registry has no such model or tag."""
+_BAD_REQUEST = 400
+
+
+def pull_models(url: str, names: Iterable[str], log: Callable[[str], None], *, first_wait: float = _FIRST_WAIT) -> None:
+    """Make sure that the server at ``url`` has these models, named as ``ollama pull`` takes them.
+
+    Raises:
+        UsageError: there is no such model.
+        EvaluationError: the server is not reached, or a pull failed several times in a row.
+    """
+    with httpx.Client(base_url=url, timeout=httpx.Timeout(_SILENCE, connect=10)) as http:
+        present = _present(http)
+        for name in dict.fromkeys(names):
+            if _local_name(name) in present:
+                log(f"{name} is there already")
+            else:
+                _pull(http, name, log, first_wait)
+
+
+def _present(http: httpx.Client) -> set[str]:
+    try:
+        answer = http.get("/api/tags").raise_for_status().json()
+        return {_local_name(model["name"]) for model in answer["models"] or ()}
+    except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+        raise EvaluationError(f"Ollama at {http.base_url} does not say which models it has: {error}.") from error
+
+
+def _local_name(name: str) -> str:
+    """The one spelling, of all that mean the same model, that Ollama lists it under."""
+    name = name.casefold().removeprefix(_PLAIN_HTTP).removeprefix("https://")
+    for place in _DEFAULT_PLACES:
+        name = name.removeprefix(place)
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def _pull(http: httpx.Client, name: str, log: Callable[[str], None], first_wait: float) -> None:
+    """Pull until it succeeds: Ollama goes on where the try before broke off."""
+    log(f"pulling {name}")
+    started = time.monotonic()
+    progress = _Progress(name, log)
+    try:
+        for attempt in stamina.retry_context(
+            on=(TransientError, httpx.TransportError), attempts=_TRIES, timeout=None, wait_initial=first_wait,
+            wait_max=60 * first_wait, wait_jitter=first_wait,
+        ):  # fmt: skip
+            if attempt.num > 1:
+                log(f"pulling {name}: broke off, try {attempt.num} of {_TRIES}")
+            with attempt:
+                _pull_once(http, name, progress)
+    except (TransientError, httpx.TransportError) as error:
+        raise EvaluationError(
+            f"model '{name}' could not be pulled in {_TRIES} tries, the last of which ended with: {error}. "
+            "What was pulled is kept: once the registry is reached again, repeat the job."
+        ) from error
+    log(f"{name} is there ({progress.size} in {time.monotonic() - started:.0f} s)")
+
+
+def _pull_once(http: httpx.Client, name: str, progress: _Progress) -> None:
+    body = {"model": name, "insecure": name.casefold().startswith(_PLAIN_HTTP)}
+    last: dict[str, Any] = {}
+    with http.stream("POST", "/api/pull", json=body) as response:
+        for last in _lines(response):
+            if "error" in last:
+                raise _failure(name, str(last["error"]), response.status_code)
+            progress.show(last)
+    if last.get("status") != "success":
+        raise TransientError(f"the server ended at {last.get('status') or 'the start'!r}")
+
+
+def _lines(response: httpx.Response) -> Iterator[dict[str, Any]]:
+    for line in response.iter_lines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise TransientError(f"HTTP {response.status_code}: {line[:200]!r}")
+        yield value
+
+
+def _failure(name: str, error: str, status: int) -> Exception:
+    if _UNKNOWN in error:
+        return UsageError(
+            f"model '{name}' does not exist in its registry: look the name up at https://ollama.com/library."
+        )
+    if status == _BAD_REQUEST:
+        return UsageError(f"model '{name}' is refused by Ollama: {error}.")
+    return TransientError(error)
+
+
+class _Progress:
+    """How much of a model is here, in a line now and then."""
+
+    def __init__(self, name: str, log: Callable[[str], None]) -> None:
+        self._name = name
+        self._log = log
+        self._layers: dict[str, tuple[int, int]] = {}
+        self._last_line = time.monotonic()
+
+    @property
+    def size(self) -> str:
+        return f"{sum(total for _, total in self._layers.values()) / 1e9:.2f} GB"
+
+    def show(self, line: dict[str, Any]) -> None:
+        """Take one line of the stream: ``completed`` of ``total`` bytes of the layer ``digest``."""
+        digest, total, completed = line.get("digest"), line.get("total"), line.get("completed", 0)
+        if not (isinstance(digest, str) and isinstance(total, int) and isinstance(completed, int)):
+            return
+        self._layers[digest] = (completed, total)
+        done, whole = (sum(sizes) for sizes in zip(*self._layers.values(), strict=True))
+        if whole and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            self._log(f"pulling {self._name}: {done / whole:.0%} of {self.size}")

@@ -1,0 +1,228 @@
+"""The Ollama container, from its start to its removal."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx
+import requests
+from docker.errors import APIError, DockerException
+from docker.types import DeviceRequest, LogConfig
+
+from faithbot.errors import EvaluationError, UsageError
+from faithbot.ollama_service.engine import connect_engine, explain, host_path, own_container
+from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
+from faithbot.ollama_service.network import address, join_network
+from faithbot.ollama_service.sizing import Machine, describe, environment, size_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+    from docker.models.networks import Network
+
+    from faithbot.ollama_service.sizing import Sizing
+
+logger = logging.getLogger(__name__)
+
+_OWNER = "faithbot.owner"
+_PORT = 11434
+_MODELS = "/root/.ollama/models"
+_SECONDS_TO_START = 120.0
+_LAST_LINES = 20
+_LOST = (404, 409)
+"""Answers for a container that is gone, and for one whose removal has begun."""
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """What the caller decides."""
+
+    models_dir: Path
+    """Folder of the models, as this process sees it; made if it is missing."""
+    owner: str
+    """Names this workflow run and job and no other: whatever bears it is a leftover when the service starts."""
+    image: str = OLLAMA_IMAGE
+    network: str | None = None
+
+
+class OllamaService:
+    """A running Ollama. Use as a context manager, so that it is removed."""
+
+    def __init__(self, client: DockerClient, container: Container, owner: str, url: str, parallel: int) -> None:
+        self.url = url
+        self.parallel = parallel
+        """Requests that one model works on at once."""
+        self._client = client
+        self._container = container
+        self._owner = owner
+
+    @property
+    def container_id(self) -> str:
+        """The engine's id of the container."""
+        return str(self._container.id)
+
+    def logs(self, tail: int = _LAST_LINES) -> str:
+        """The last lines that Ollama wrote; nothing once the container is gone."""
+        return _last_lines(self._container, tail)
+
+    def stop(self) -> None:
+        """Kill and remove container and network, in well under the 2.5 s that a runner leaves after SIGTERM.
+
+        Never raises: whatever ended the work matters more than a container that stayed.
+        """
+        _remove_owned(self._client, self._owner)
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def start_service(settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
+    """Start Ollama and wait until it answers. Nothing is left behind where this fails or is interrupted.
+
+    Raises:
+        UsageError: no engine, or one that lacks what the settings name.
+        EvaluationError: the image cannot be had, or Ollama does not start; with its last words.
+    """
+    client = connect_engine()
+    try:
+        _remove_owned(client, settings.owner)
+        return _start(client, settings, log)
+    except BaseException:
+        _remove_owned(client, settings.owner)
+        client.close()
+        raise
+
+
+def remove_leftovers(owner: str) -> None:
+    """Remove what an earlier process of the same owner left behind, because it was killed."""
+    client = connect_engine()
+    try:
+        _remove_owned(client, owner)
+    finally:
+        client.close()
+
+
+def _start(client: DockerClient, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
+    own = own_container(client)
+    _make_folder(settings.models_dir)
+    models = host_path(own, settings.models_dir)
+    image = ensure_image(client, settings.image, log)
+    machine = Machine.of(client.info())
+    sizing = size_for(machine)
+    log(describe(machine, sizing))
+    name, labels = f"faithbot-ollama-{secrets.token_hex(6)}", {_OWNER: settings.owner}
+    network = join_network(client, own, settings.network, name=name, labels=labels)
+    try:
+        container = client.containers.create(
+            image, name=name, labels=labels, network=network, volumes={str(models): {"bind": _MODELS, "mode": "rw"}},
+            **_rights(), **_resources(machine, sizing),
+        )  # fmt: skip
+        container.start()
+    except APIError as error:
+        raise EvaluationError(f"Docker cannot start Ollama from {settings.image}: {explain(error)}") from error
+    container.reload()
+    url = f"http://{address(container, own, network)}:{_PORT}"
+    log(f"Ollama {_wait_until_it_answers(container, url)} answers at {url}")
+    return OllamaService(client, container, settings.owner, url, sizing.parallel)
+
+
+def _resources(machine: Machine, sizing: Sizing) -> dict[str, Any]:
+    return {
+        "environment": environment(machine, sizing),
+        "use_config_proxy": False,
+        "device_requests": [DeviceRequest(count=-1, capabilities=[["gpu"]])] if machine.gpu else None,
+        "mem_limit": sizing.memory_limit,
+        "memswap_limit": sizing.memory_limit,
+        "pids_limit": 4096,
+        "log_config": LogConfig(type=LogConfig.types.JSON, config={"max-size": "10m"}),
+    }
+
+
+def _rights() -> dict[str, Any]:
+    return {
+        "cap_drop": ["ALL"],
+        # The models may belong to the runner's user: root needs these two to write among them.
+        "cap_add": ["DAC_OVERRIDE", "FOWNER"],
+        "security_opt": ["no-new-privileges"],
+    }
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"models-dir: cannot make the folder {path}: {error.strerror}.") from error
+
+
+def _wait_until_it_answers(container: Container, url: str) -> str:
+    """The version of Ollama, once it serves."""
+    deadline = time.monotonic() + _SECONDS_TO_START
+    with httpx.Client(base_url=url, timeout=5, trust_env=False) as http:  # no proxy lies between siblings
+        while time.monotonic() < deadline:
+            container.reload()
+            if container.status != "running":
+                code = container.attrs["State"]["ExitCode"]
+                raise EvaluationError(f"Ollama ended with code {code} before it answered.{_quoted_log(container)}")
+            with contextlib.suppress(httpx.TransportError):
+                answer = http.get("/api/version")
+                if answer.is_success:
+                    return str(answer.json()["version"])
+            time.sleep(0.1)
+    raise EvaluationError(f"Ollama did not answer at {url} within {_SECONDS_TO_START:.0f} s.{_quoted_log(container)}")
+
+
+def _quoted_log(container: Container) -> str:
+    lines = _last_lines(container, _LAST_LINES).splitlines()
+    return " It wrote:" + "".join(f"\n  | {line}" for line in lines) if lines else " It wrote nothing."
+
+
+def _last_lines(container: Container, tail: int) -> str:
+    """Without control characters, which could hide text or fake a line of the job's log."""
+    raw = b""
+    with _unless_lost():
+        raw = container.logs(tail=tail)
+    lines = raw.decode("utf-8", "replace").splitlines()
+    return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
+
+
+def _remove_owned(client: DockerClient, owner: str) -> None:
+    """Remove all containers, then all networks, of one owner. What does not go is logged, not raised."""
+    label: dict[str, str | list[str] | bool] = {"label": f"{_OWNER}={owner}"}
+    try:
+        for container in client.containers.list(all=True, filters=label, sparse=True):
+            with _unless_lost():
+                container.remove(force=True, v=True)
+        for network in client.networks.list(filters=label):
+            with _unless_lost():
+                _remove_network(network)
+    except (DockerException, requests.RequestException) as error:
+        logger.warning("cannot remove what belongs to %s from Docker: %s", owner, error)
+
+
+def _remove_network(network: Network) -> None:
+    network.reload()
+    for member in network.attrs["Containers"]:
+        network.disconnect(member, force=True)
+    network.remove()
+
+
+@contextlib.contextmanager
+def _unless_lost() -> Iterator[None]:
+    """Pass over what somebody else has removed meanwhile, or is removing."""
+    try:
+        yield
+    except APIError as error:
+        if error.status_code not in _LOST:
+            raise

@@ -1,0 +1,120 @@
+"""The second half of a run that could not write: its recorded results, checked, rendered again and posted.
+
+Pull requests from forks and from Dependabot run with a token that can only read. A workflow on ``workflow_run`` has one
+that can write, and gets the recorded results as an artifact. Whoever opened the pull request could put anything into
+that: it is read as data, held against the types, and everything that is shown is rendered and escaped here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from faithbot.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
+from faithbot.errors import EvaluationError, UsageError
+from faithbot.github.api import Refused, open_repository
+from faithbot.github.comment import write_section
+from faithbot.github.pull_requests import find_pull_request
+from faithbot.github.sections import LIMIT, MAIN, Section
+from faithbot.github.workflow_commands import without_commands
+from faithbot.report.comment import render_comment
+from faithbot.report.escape import plain
+from faithbot.results import Results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faithbot.github.event import WorkflowRunEvent
+    from faithbot.github.runner import Runner
+
+MAX_BYTES = 50_000_000
+MAX_VALUES = 1_000_000
+"""Each value may be wrong, and each wrong one costs the memory of an error: a kilobyte or two."""
+ORIGIN = "> Measured by the run of the pull request itself, which had no permission to write here."
+
+_SHOWN = 200
+"""Characters of a problem that an error repeats: keys are the artifact's own words."""
+_ESCAPE = re.compile(
+    rb"\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|(?P<lone>\\u[Dd][89A-Fa-f][0-9A-Fa-f]{2})|\\."
+)
+"""Escapes in JSON: whole pairs, half ones, all others. Python writes half ones, and no other parser takes them."""
+
+
+def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | None, key: str) -> str:
+    """Post the results of another run on the pull request that it was about; the comment's address.
+
+    Raises:
+        UsageError: no run of a pull request, or an artifact that is not what that run leaves.
+        EvaluationError: no open pull request has the commit any more that the run was about, or GitHub refuses.
+    """
+    if not token:
+        raise UsageError("publishing needs a token that can write `pull-requests`: none was given.")
+    if event.event != "pull_request":
+        raise UsageError(f"that run was started by `{event.event}`: only those of `pull_request` are published.")
+    if event.head_owner is None or event.head_branch is None:
+        raise EvaluationError("the repository or branch of that run is gone: there is no pull request to comment on.")
+    results = read_results(folder)
+    if results.head_commit != event.head_sha:
+        raise UsageError(f"{folder / RESULTS_FILE} is not about {event.head_sha[:7]}, the commit of the run.")
+    repository = open_repository(runner.repository, token, runner.api_url)
+    found = find_pull_request(repository, event.head_owner, event.head_branch, event.head_sha)
+    if found is None:
+        raise EvaluationError(
+            f"no open pull request of {event.head_owner} is at commit {event.head_sha[:7]}: "
+            "it has moved on, and its newer run will be published instead."
+        )
+    run_url = f"{runner.server_url}/{runner.repository}/actions/runs/{event.run_id}"
+    section = Section(MAIN, event.head_sha, f"{ORIGIN}\n\n{_render(results, run_url)}")
+    posted = write_section(repository, found.number, key, section)
+    if isinstance(posted, Refused):
+        raise EvaluationError(posted.advice)
+    return posted
+
+
+def read_results(folder: Path) -> Results:
+    """The recorded results in a downloaded artifact; :class:`UsageError` for all that they cannot be."""
+    path = folder / RESULTS_FILE
+    content = _read_file(path)
+    if content.count(b",") > MAX_VALUES:
+        raise UsageError(f"{path} holds more than {MAX_VALUES:,} values: no evaluation leaves so many.")
+    try:
+        return Results.model_validate_json(_ESCAPE.sub(_mended, content))
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        what = ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
+        raise UsageError(
+            f"{path} is no results.json of this version of faithbot: {without_commands(plain(what, _SHOWN))}."
+        ) from None
+
+
+def _read_file(path: Path) -> bytes:
+    """The content of a plain file: a link could lead to the machine's own, and a pipe has no end."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MAX_BYTES:
+            raise UsageError(f"{path} is no file of at most {MAX_BYTES // 1_000_000} MB.")
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(MAX_BYTES)
+    finally:
+        os.close(descriptor)
+
+
+def _mended(escape: re.Match[bytes]) -> bytes:
+    return b"\\ufffd" if escape["lone"] else escape[0]
+
+
+def _render(results: Results, run_url: str) -> str:
+    try:
+        return render_comment(results, run_url=run_url, limit=LIMIT - ROOM_FOR_OTHERS)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{RESULTS_FILE} does not fit together: it cannot be rendered ({type(error).__name__})."
+        ) from None

@@ -1,0 +1,234 @@
+"""The Ollama container on a real engine, from a process outside of any container and from an action's container."""
+
+from __future__ import annotations
+
+import io
+import stat
+import subprocess
+import tarfile
+import time
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+import docker_engine
+from faithbot.errors import EvaluationError, UsageError
+from faithbot.ollama_service import OllamaService, ServiceSettings, pull_models, remove_leftovers, start_service
+from faithbot.ollama_service.image import ensure_image
+from ollama_process import MODEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+    from docker.models.networks import Network
+
+    Start = Callable[..., dict[str, str]]
+
+OWNER = "faithbot tests, run 1 = job 1"
+MOST_SECONDS_TO_STOP = 2.5
+
+# What the action does, in the image's own Python. Arguments: the image, the models' folder.
+ACTION = f"""
+import sys, time
+from pathlib import Path
+import httpx
+from faithbot.ollama_service import ServiceSettings, start_service
+settings = ServiceSettings(models_dir=Path(sys.argv[2]), owner={OWNER!r}, image=sys.argv[1])
+with start_service(settings, print) as service:
+    tags = httpx.get(service.url + "/api/tags", trust_env=False).json()["models"]
+    print("url", service.url)
+    print("models", *(tag["name"] for tag in tags))
+    started = time.monotonic()
+print("stopped", time.monotonic() - started)
+"""
+
+
+@pytest.fixture
+def settings(test_ollama_image: str, models_folder: Path, tmp_path: Path) -> ServiceSettings:
+    models = docker_engine.linked_copy(models_folder, tmp_path / "models")
+    return ServiceSettings(models_dir=models, owner=OWNER, image=test_ollama_image)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(docker_client: DockerClient) -> Iterator[None]:
+    yield
+    remove_leftovers(OWNER)
+    assert owned(docker_client) == ([], [])
+
+
+def owned(client: DockerClient, owner: str = OWNER) -> tuple[list[Container], list[Network]]:
+    label: dict[str, str | list[str] | bool] = {"label": f"faithbot.owner={owner}"}
+    return client.containers.list(all=True, filters=label), client.networks.list(filters=label)
+
+
+def models_of(service: OllamaService) -> list[str]:
+    return [tag["name"] for tag in httpx.get(f"{service.url}/api/tags", trust_env=False).json()["models"]]
+
+
+def test_it_starts_serves_the_folder_and_is_gone_at_once(
+    docker_client: DockerClient, settings: ServiceSettings
+) -> None:
+    lines: list[str] = []
+    with start_service(settings, lines.append) as service:
+        assert models_of(service) == [MODEL]
+        assert [line.split()[0] for line in lines] == ["Ollama", "Ollama"]
+        assert "Listening on" in service.logs(50)
+
+        container = docker_client.containers.get(service.container_id)
+        configured, granted = container.attrs["Config"], container.attrs["HostConfig"]
+        names = {variable.partition("=")[0] for variable in configured["Env"]}
+        assert names <= {"PATH", "LD_LIBRARY_PATH", "GOMP_SPINCOUNT"} | {n for n in names if n.startswith("OLLAMA_")}
+        assert (granted["Privileged"], granted["CapDrop"]) == (False, ["ALL"])
+        assert not granted["PortBindings"]
+        assert granted["SecurityOpt"] == ["no-new-privileges"]
+        assert 0 < granted["Memory"] == granted["MemorySwap"] < docker_client.info()["MemTotal"]
+
+        started = time.monotonic()
+        service.stop()
+        assert time.monotonic() - started < MOST_SECONDS_TO_STOP
+    assert owned(docker_client) == ([], [])
+    assert service.logs() == ""
+    service.stop()
+
+
+def test_only_leftovers_of_the_same_owner_are_removed(docker_client: DockerClient, settings: ServiceSettings) -> None:
+    def leave_behind(owner: str) -> tuple[Container, Network]:
+        network = docker_client.networks.create(f"faithbot-test-{owner[-1]}", labels={"faithbot.owner": owner})
+        container = docker_client.containers.run(
+            settings.image, detach=True, network=network.name, labels={"faithbot.owner": owner}
+        )
+        return container, network
+
+    other_owner = f"{OWNER}2"
+    leave_behind(OWNER)
+    other = leave_behind(other_owner)
+    try:
+        with start_service(settings, print) as service:
+            containers, networks = owned(docker_client)
+            assert ([container.id for container in containers], networks) == ([service.container_id], [])
+        assert owned(docker_client, other_owner) == ([other[0]], [other[1]])
+    finally:
+        remove_leftovers(other_owner)
+
+
+def test_an_interrupted_start_leaves_nothing(docker_client: DockerClient, settings: ServiceSettings) -> None:
+    def cancel_the_job(line: str) -> None:
+        if "answers at" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        start_service(settings, cancel_the_job)
+    assert owned(docker_client) == ([], [])
+
+
+def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings) -> None:
+    (settings.models_dir / "blobs").rename(settings.models_dir / "elsewhere")
+    (settings.models_dir / "blobs").write_text("not a folder")
+    with pytest.raises(
+        EvaluationError, match=r"Ollama ended with code 1 before it answered\. It wrote:(\n  \| .*)+blobs"
+    ):
+        start_service(settings, print)
+
+
+def test_an_image_that_cannot_be_had(settings: ServiceSettings) -> None:
+    image = "127.0.0.1:9/ollama:0.1"  # no registry listens there
+    missing = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=image)
+    with pytest.raises(EvaluationError, match=rf"cannot pull the image {image}: .*refused.*Check ollama-image"):
+        start_service(missing, print)
+
+
+def test_a_pinned_image_is_pulled_once(docker_client: DockerClient, tmp_path: Path) -> None:
+    with docker_engine.registry(tmp_path) as address:
+        name = f"{address}/tiny"
+        docker_client.api.import_image(src=tiny_file_system(), repository=name, tag="1")
+        docker_client.images.push(name, "1")
+        digest = docker_client.images.get_registry_data(f"{name}:1").id
+        docker_client.images.remove(f"{name}:1")
+        lines: list[str] = []
+        found = [ensure_image(docker_client, f"{name}:1@{digest}", lines.append) for _ in range(2)]
+        docker_client.images.remove(f"{name}@{digest}")
+    assert found == [f"{name}@{digest}"] * 2
+    assert lines == [f"pulling the image {name}:1@{digest}"]
+
+
+def tiny_file_system() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("empty"))
+    return file.getvalue()
+
+
+def test_a_network_that_is_not_there(settings: ServiceSettings) -> None:
+    lost = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=settings.image, network="nowhere")
+    with pytest.raises(UsageError, match=r"ollama-network: Docker has no network 'nowhere'"):
+        start_service(lost, print)
+
+
+def test_pulled_models_land_in_the_folder_where_the_runners_user_can_read_them(
+    docker_client: DockerClient, settings: ServiceSettings, tmp_path: Path
+) -> None:
+    empty = ServiceSettings(models_dir=tmp_path / "new" / "models", owner=OWNER, image=settings.image)
+    with start_service(settings, print) as service:
+        container = docker_client.containers.get(service.container_id)
+        host = container.attrs["NetworkSettings"]["Networks"]["bridge"]["Gateway"]
+        with docker_engine.registry(tmp_path, host) as address:
+            name = push(service.url, f"http://{address}/library/pushed:1")
+            service.stop()
+            with start_service(empty, print) as other:
+                assert models_of(other) == []
+                pull_models(other.url, [name], print)
+                assert models_of(other) == [name.removeprefix("http://")]
+    files = list(empty.models_dir.rglob("*"))
+    assert max(file.stat().st_size for file in files) > 90_000_000
+    assert [file for file in files if not file.stat().st_mode & stat.S_IROTH] == []
+
+
+def push(url: str, name: str) -> str:
+    with httpx.Client(base_url=url, timeout=60, trust_env=False) as http:
+        http.post("/api/copy", json={"source": MODEL, "destination": name}).raise_for_status()
+        pushed = http.post("/api/push", json={"model": name, "insecure": True, "stream": False})
+    assert pushed.json()["status"] == "success", pushed.text
+    return name
+
+
+class TestFromAnActionsContainer:
+    """The faithbot image, started with the mounts of a runner."""
+
+    @pytest.fixture
+    def started(self, docker_client: DockerClient, faithbot_image: str, settings: ServiceSettings) -> Start:
+        """Starts the container and gives what it printed, by the first word of each line."""
+
+        def start(*options: str) -> dict[str, str]:
+            command = [
+                "docker", "run", "--rm", "--volume", "/var/run/docker.sock:/var/run/docker.sock",
+                "--volume", f"{settings.models_dir.parent}:/github/workspace", "--workdir", "/github/workspace",
+                *options, "--entrypoint", "/opt/faithbot/bin/python3", faithbot_image,
+                "-c", ACTION, settings.image, f"/github/workspace/{settings.models_dir.name}",
+            ]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            assert owned(docker_client) == ([], [])
+            printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+            assert printed["models"] == MODEL
+            assert float(printed["stopped"]) < MOST_SECONDS_TO_STOP
+            return printed
+
+        return start
+
+    def test_on_the_default_bridge_it_makes_a_network_and_joins_it(self, started: Start) -> None:
+        assert started()["url"].startswith("http://faithbot-ollama-")
+
+    def test_a_network_of_the_job_is_used(self, docker_client: DockerClient, started: Start) -> None:
+        network = docker_client.networks.create("github_network_faithbot_test")
+        try:
+            printed = started("--network", str(network.name), "--hostname", "named")
+        finally:
+            network.remove()
+        assert printed["url"].startswith("http://faithbot-ollama-")
+
+    def test_on_the_hosts_network_it_is_reached_by_address(self, started: Start) -> None:
+        assert "faithbot-ollama" not in started("--network", "host")["url"]

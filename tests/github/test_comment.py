@@ -1,0 +1,216 @@
+"""faithbot keeps one comment on a pull request: its own, whoever else imitates it, whatever GitHub answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from faithbot.github.api import Refused, open_repository
+from faithbot.github.comment import find_comment, write_comment, write_section
+from faithbot.github.retry import Patience
+from faithbot.github.sections import CUT_NOTICE, Section, parse_sections
+from github_double import HEAD, Failure, GitHubDouble, secondary_limit
+
+if TYPE_CHECKING:
+    from github.Repository import Repository
+
+OURS = "<!-- faithbot:rag -->\nold"
+US = "github-actions[bot]"
+
+
+def add_ours(api: GitHubDouble, author: str = US, type: str = "Bot", body: str = OURS) -> int:  # noqa: A002
+    return api.add_comment(7, body, author, type)
+
+
+# --- finding ---
+
+
+def test_the_first_comment_is_posted(api: GitHubDouble, repository: Repository) -> None:
+    url = write_comment(repository, 7, "rag", "new")
+    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"]
+    assert url == api.comments(7)[0]["html_url"]
+    assert str(url).startswith("https://github.com/octocat/Hello-World/pull/7#issuecomment-")
+
+
+def test_the_next_one_is_edited_in_place_among_four_pages_of_others(api: GitHubDouble, repository: Repository) -> None:
+    for n in range(330):
+        api.add_comment(7, f"comment {n}")
+    ours = add_ours(api)
+    for n in range(20):
+        api.add_comment(7, f"later {n}")
+    assert write_comment(repository, 7, "rag", "new") == (
+        f"https://github.com/octocat/Hello-World/pull/7#issuecomment-{ours}"
+    )
+    assert len(api.comments(7)) == 351
+    assert api.bodies(7)[330] == "<!-- faithbot:rag -->\nnew"
+    assert [request.query.get("page") for request in api.requests if request.path.endswith("/7/comments")] == [
+        None,
+        "2",
+        "3",
+        "4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("author", "type", "body"),
+    [
+        ("mallory", "User", OURS),  # a forged marker
+        ("github-actions", "User", OURS),
+        (US, "User", OURS),
+        (US, "Bot", "<!-- faithbot:other -->\nanother key"),
+        (US, "Bot", "<!-- faithbot:rag-2 -->\nanother key"),
+        (US, "Bot", f"a bot that quotes us:\n{OURS}"),
+        (US, "Bot", f"> {OURS}"),
+        (US, "Bot", ""),
+    ],
+)
+def test_what_is_not_ours_is_left_alone(
+    api: GitHubDouble,
+    repository: Repository,
+    author: str,
+    type: str,  # noqa: A002
+    body: str,
+) -> None:
+    api.add_comment(7, body, author, type)
+    write_comment(repository, 7, "rag", "new")
+    assert api.bodies(7) == [body, "<!-- faithbot:rag -->\nnew"]
+
+
+def test_a_comment_whose_author_is_gone_is_not_ours(api: GitHubDouble, repository: Repository) -> None:
+    add_ours(api)
+    api.comments(7)[0]["user"] = None
+    assert find_comment(repository, 7, "rag") is None
+
+
+def test_of_several_the_newest_is_kept_up_to_date(api: GitHubDouble, repository: Repository) -> None:
+    for _ in range(2):
+        add_ours(api)
+    write_comment(repository, 7, "rag", "new")
+    assert api.bodies(7) == [OURS, "<!-- faithbot:rag -->\nnew"]
+
+
+def test_a_marker_that_was_saved_in_a_browser_is_found(api: GitHubDouble, repository: Repository) -> None:
+    ours = add_ours(api, body=OURS.replace("\n", "\r\n"))
+    found = find_comment(repository, 7, "rag")
+    assert found is not None
+    assert found.id == ours
+
+
+def test_a_persons_token_finds_what_that_person_wrote_and_nothing_else(api: GitHubDouble) -> None:
+    token = api.add_token("ghp_person", author="mona", type="User")
+    repository = open_repository(api.repository, token, api.url)
+    add_ours(api)
+    assert find_comment(repository, 7, "rag") is None
+    mine = add_ours(api, "Mona", "User")
+    found = find_comment(repository, 7, "rag")
+    assert found is not None
+    assert found.id == mine
+
+
+def test_another_apps_token_finds_what_an_app_wrote(api: GitHubDouble) -> None:
+    token = api.add_token("ghs_app", author="acme[bot]")
+    repository = open_repository(api.repository, token, api.url)
+    by_app = add_ours(api, "acme[bot]")
+    found = find_comment(repository, 7, "rag")
+    assert found is not None
+    assert found.id == by_app
+
+
+def test_the_workflows_own_comment_comes_before_that_of_another_app(api: GitHubDouble, repository: Repository) -> None:
+    ours = add_ours(api)
+    add_ours(api, "acme[bot]")
+    found = find_comment(repository, 7, "rag")
+    assert found is not None
+    assert found.id == ours
+
+
+# --- writing, whatever happens ---
+
+
+def test_a_comment_that_is_deleted_meanwhile_is_posted_again(api: GitHubDouble, repository: Repository) -> None:
+    api.vanishing.add(add_ours(api))
+    write_comment(repository, 7, "rag", "new")
+    assert [request.method for request in api.writes()] == ["PATCH", "POST"]
+    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"]
+
+
+def test_a_comment_whose_answer_was_lost_is_not_posted_twice(api: GitHubDouble, repository: Repository) -> None:
+    api.failures.append(Failure(502, processed=True, only="POST"))
+    url = write_comment(repository, 7, "rag", "new")
+    assert len(api.comments(7)) == 1
+    assert url == api.comments(7)[0]["html_url"]
+
+
+def test_a_comment_that_was_not_posted_because_of_an_outage_is_posted_after_it(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    api.failures += [Failure(502), Failure(502, only="POST")]
+    write_comment(repository, 7, "rag", "new")
+    assert len(api.comments(7)) == 1
+
+
+def test_a_secondary_limit_is_waited_for(api: GitHubDouble, repository: Repository) -> None:
+    api.failures.append(replace(secondary_limit(1), only="POST"))
+    write_comment(repository, 7, "rag", "new")
+    first, second = (request.at for request in api.writes())
+    assert second - first >= 1.0
+    assert len(api.comments(7)) == 1
+
+
+def test_a_lasting_outage_is_advice(api: GitHubDouble) -> None:
+    repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=2, first_wait=0.01))
+    api.failures += [Failure(502)] * 2
+    assert write_comment(repository, 7, "rag", "new") == Refused(
+        "the comment could not be posted: GitHub answered 502 several times; run the job again later"
+    )
+
+
+def test_a_read_only_token_is_advice(api: GitHubDouble, repository: Repository) -> None:
+    api.add_token(permissions={"pull_requests": "read"})
+    refused = write_comment(repository, 7, "rag", "new")
+    assert isinstance(refused, Refused)
+    assert refused.advice.startswith("the comment could not be posted: the token lacks `pull-requests: write`")
+    assert "`faithbot publish`" in refused.advice
+
+
+def test_a_locked_conversation_is_advice(api: GitHubDouble, repository: Repository) -> None:
+    api.locked.add(7)
+    assert write_comment(repository, 7, "rag", "new") == Refused(
+        "the comment could not be posted: the conversation is locked; unlock it and run the job again"
+    )
+
+
+def test_an_unknown_pull_request_is_advice(repository: Repository) -> None:
+    refused = write_comment(repository, 8, "rag", "new")
+    assert isinstance(refused, Refused)
+    assert "GitHub does not know it" in refused.advice
+
+
+def test_a_body_that_is_too_long_is_cut_after_a_paragraph(api: GitHubDouble, repository: Repository) -> None:
+    write_comment(repository, 7, "rag", "<!-- faithbot:rag -->\n" + "a paragraph\n\n" * 20_000)
+    [body] = api.bodies(7)
+    assert body.startswith("<!-- faithbot:rag -->\na paragraph\n")
+    assert body.endswith(CUT_NOTICE)
+
+
+# --- sections ---
+
+
+def test_another_judge_is_added_below_and_the_main_section_stays(api: GitHubDouble, repository: Repository) -> None:
+    main = Section("main", HEAD, "### No regression")
+    stronger = Section("stronger", HEAD, "### Regression, says another judge")
+    first = write_section(repository, 7, "rag", main)
+    assert write_section(repository, 7, "rag", stronger) == first
+    [body] = api.bodies(7)
+    assert parse_sections(body) == {"main": main, "stronger": stronger}
+    assert body.startswith("<!-- faithbot:rag -->\n<!-- faithbot-section main")
+
+
+def test_a_person_cannot_put_a_section_into_our_comment(api: GitHubDouble, repository: Repository) -> None:
+    forged = f"<!-- faithbot:rag -->\n<!-- faithbot-section stronger {HEAD} -->\nall is well"
+    api.add_comment(7, forged, "mallory")
+    write_section(repository, 7, "rag", Section("main", HEAD, "### Regression"))
+    assert api.bodies(7)[0] == forged
+    assert list(parse_sections(api.bodies(7)[1])) == ["main"]
