@@ -22,7 +22,7 @@ _TEXT_LIMIT = 160
 
 def render_summary(results: Results) -> str:
     """Verdict, metrics and the first newly unsupported claims; no markup, no control characters."""
-    blocks = [_verdict(results), _metrics(results), *_notes(results), *_claims(results)]
+    blocks = [_verdict(results), *_failure(results), *_levels(results), *_notes(results), *_claims(results)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -30,6 +30,19 @@ def _verdict(results: Results) -> str:
     notice = changes.grading_notice(results)
     verdict = f"{results.verdict.upper()}: {wording.headline(results)}"
     return "\n".join(plain(line) for line in (notice, verdict) if line)
+
+
+def _failure(results: Results) -> Iterator[str]:
+    if results.failure is not None:
+        yield "\n".join(plain(line) for line in results.failure.message.splitlines())
+        if results.failure.computed is not None:
+            yield plain(results.failure.computed)
+
+
+def _levels(results: Results) -> Iterator[str]:
+    """The table, where there are answers to have levels."""
+    if any(side.answers for side in results.sides.values()):
+        yield _metrics(results)
 
 
 def _metrics(results: Results) -> str:
