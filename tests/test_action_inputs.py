@@ -103,6 +103,8 @@ def test_a_wrong_number_of_runs(value: str) -> None:
         ("comment-key", "a--b", "1 to 40 letters and digits, with single dots, dashes or underscores between them"),
         ("ollama-url", "ollama:11434", "an address such as http://ollama:11434"),
         ("ollama-url", "http://", "an address such as http://ollama:11434"),
+        ("ollama-url", "http://[::1", "an address such as http://ollama:11434"),
+        ("ollama-url", "http://ollama:123456", "an address such as http://ollama:11434"),
         ("ollama-image", "--privileged", "the name of an image such as ollama/ollama"),
         ("ollama-network", "host net", "the name of a Docker network"),
     ],

@@ -99,7 +99,9 @@ def test_a_merge_group_is_what_the_queue_made_against_what_it_started_from(pull:
 
 def test_a_push_to_the_default_branch_measures_it_for_the_next_pull_request(pull: HostedPullRequest) -> None:
     event = PushEvent("refs/heads/main", pull.left_from, pull.main, "main")
-    assert activity(pull, event) == Activity("measure", None, pull.main, {"head": "main"})
+    chosen = activity(pull, event)
+    assert chosen == Activity("measure", None, pull.main, {"head": "main"}, note=chosen.note)
+    assert "the next pull requests pay for one side only" in str(chosen.note)
 
 
 def test_a_push_elsewhere_waits_for_its_pull_request(pull: HostedPullRequest) -> None:
@@ -108,7 +110,9 @@ def test_a_push_elsewhere_waits_for_its_pull_request(pull: HostedPullRequest) ->
 
 
 def test_a_schedule_measures_the_noise(pull: HostedPullRequest) -> None:
-    assert activity(pull, ScheduleEvent(), sha=pull.main) == Activity("noise", None, pull.main)
+    chosen = activity(pull, ScheduleEvent(), sha=pull.main)
+    assert chosen == Activity("noise", None, pull.main, note=chosen.note)
+    assert "whatever differs here is the noise of measuring" in str(chosen.note)
 
 
 def test_given_commits_come_before_the_events_and_the_result_still_belongs_to_the_pull_request(

@@ -6,6 +6,7 @@ import difflib
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -50,6 +51,13 @@ def _inside_workspace(value: str) -> str:
     return value
 
 
+def _address(value: str) -> str:
+    parts = urlsplit(value)  # which raises ValueError for half a bracket, as `port` does for 123456
+    if parts.hostname is None or parts.port == 0:
+        raise ValueError("no host or port")
+    return value
+
+
 class ActionInputs(BaseModel):
     """What a workflow says under `with:`; None where it says nothing and the action finds out by itself."""
 
@@ -71,7 +79,7 @@ class ActionInputs(BaseModel):
     comment: CommentWhen = "always"
     comment_key: str = Field(default="faithbot", max_length=40, pattern=rf"^{WORD.pattern}$")
     """Tells apart the comments of several jobs on one pull request."""
-    ollama_url: str | None = Field(default=None, pattern=r"^https?://[^\s/]+\S*$")
+    ollama_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+\S*$"), AfterValidator(_address)] | None = None
     ollama_image: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]\S*$")
     models_dir: Line | None = None
     ollama_network: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")

@@ -114,7 +114,7 @@ def _mended(escape: re.Match[bytes]) -> bytes:
 def _render(results: Results, run_url: str) -> str:
     try:
         return render_comment(results, run_url=run_url, limit=LIMIT - ROOM_FOR_OTHERS)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - each part has its type, but together they can be anything
         raise UsageError(
             f"{RESULTS_FILE} does not fit together: it cannot be rendered ({type(error).__name__})."
         ) from None
