@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MODEL = "smollm2:135m"
+SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+"""As the model has it in Ollama's registry, and in its own template. Without it the model answers far worse."""
 BUILD_SCRIPT = Path(__file__).parents[1] / "scripts" / "build_ollama.py"
 
 
@@ -95,10 +97,13 @@ def running(program: str, log: Path) -> Iterator[OllamaProcess]:
 def provide_model(url: str, weights: Path) -> None:
     """Make sure that the server has the model: from the embedded model's file, without any download."""
     with httpx.Client(base_url=url, timeout=300, trust_env=False) as client:
-        if MODEL in {tag["name"] for tag in client.get("/api/tags").json()["models"]}:
+        there = client.post("/api/show", json={"model": MODEL})
+        if there.is_success and there.json().get("system") == SYSTEM:
             return
         digest = f"sha256:{content_digest(weights)}"
         if client.head(f"/api/blobs/{digest}").status_code != httpx.codes.OK:
             client.post(f"/api/blobs/{digest}", content=weights.read_bytes()).raise_for_status()
-        created = client.post("/api/create", json={"model": MODEL, "files": {weights.name: digest}, "stream": False})
+        created = client.post(
+            "/api/create", json={"model": MODEL, "files": {weights.name: digest}, "system": SYSTEM, "stream": False}
+        )
         assert created.json() == {"status": "success"}, created.text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from faithbot.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
+from faithbot.action.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import write_section

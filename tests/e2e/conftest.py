@@ -42,7 +42,6 @@ def models_folder(test_ollama_image: str, weights: Path) -> Path:
     """A folder of the host that holds smollm2:135m as Ollama keeps it. Not to be written to: take a linked copy."""
     folder = docker_engine.MODELS
     settings = ServiceSettings(models_dir=folder, owner="faithbot tests: models folder", image=test_ollama_image)
-    if not (folder / "manifests").exists():
-        with start_service(settings, print) as service:
-            provide_model(service.url, weights)
+    with start_service(settings, print) as service:
+        provide_model(service.url, weights)
     return folder

@@ -61,7 +61,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The repository on GitHub: main, and what pull requests may do to it."""
     folder = tmp_path_factory.mktemp("origin") / "handbook.git"
     branches = {
-        "friendlier": change("friendlier-answers"),
+        "from-memory": change("from-memory"),
         "reworded": change("reworded-prompt"),
         "elsewhere": {"CONTRIBUTING.md": "Be kind.\n"},
         "broken": {"prompts/answer.md": "{% for context in contexts %}"},
@@ -161,19 +161,18 @@ def test_a_push_to_the_default_branch_keeps_its_answers_for_the_next_pull_reques
 def test_a_regression_turns_red_and_is_told_everywhere(
     origin: Path, machine: Machine, api: GitHubDouble, record_property: Any
 ) -> None:
-    pull = open_pull(origin, "friendlier")
-    api.add_pull_request(NUMBER, pull.head, head="acme:friendlier")
+    pull = open_pull(origin, "from-memory")
+    api.add_pull_request(NUMBER, pull.head, head="acme:from-memory")
     check_out(origin, machine, pull.merge)
-    outcome = machine.run("pull_request", opened(pull, "friendlier"), pull.merge)
+    outcome = machine.run("pull_request", opened(pull, "from-memory"), pull.merge)
     assert outcome.code == 1, outcome.log
     record_property("log", outcome.log)
 
     comment = comment_of(api)
     assert comment.startswith("<!-- faithbot:faithbot -->")
     assert "### ❌ Faithfulness fell by" in comment
-    assert (
-        f"<code>main</code> {git(origin, 'rev-parse', 'main')[:7]} → <code>friendlier</code> {pull.head[:7]}" in comment
-    )
+    base = git(origin, "rev-parse", "main")
+    assert f"<code>main</code> {base[:7]} → <code>from-memory</code> {pull.head[:7]}" in comment
     assert "claims became unsupported" in comment
     [status] = api.statuses(pull.head)
     assert (status["state"], status["context"]) == ("failure", "faithbot")
@@ -222,14 +221,14 @@ def test_a_stronger_judge_adds_its_section_and_asks_the_generator_nothing(
     results = machine.results()
     assert results["fingerprint"]["method"] == "label"
     assert results["usage"]["cached_calls"] >= 2 * ANSWERS_OF_A_SIDE
-    assert [status["context"] for status in api.statuses(git(origin, "rev-parse", "friendlier"))] == [
+    assert [status["context"] for status in api.statuses(git(origin, "rev-parse", "from-memory"))] == [
         "faithbot",
         "faithbot (stronger-judge)",
     ]
 
 
 def test_a_merge_queue_gets_its_answer(origin: Path, machine: Machine, api: GitHubDouble) -> None:
-    pull = open_pull(origin, "friendlier")
+    pull = open_pull(origin, "from-memory")
     api.commits.add(pull.merge)
     check_out(origin, machine, pull.merge)
     event = payload("merge_group")
@@ -304,12 +303,12 @@ def _empty_tree(repository: Path) -> str:
 def test_a_fork_is_evaluated_with_a_token_that_only_reads_and_published_by_a_second_workflow(
     origin: Path, machine: Machine, api: GitHubDouble
 ) -> None:
-    pull = open_pull(origin, "friendlier")
-    api.add_pull_request(NUMBER, pull.head, head="stranger:friendlier")
+    pull = open_pull(origin, "from-memory")
+    api.add_pull_request(NUMBER, pull.head, head="stranger:from-memory")
     before = comment_of(api)
     check_out(origin, machine, pull.merge)
     outcome = machine.run(
-        "pull_request", opened(pull, "friendlier", kind="fork"), pull.merge, inputs={"token": "ghs_reader"}
+        "pull_request", opened(pull, "from-memory", kind="fork"), pull.merge, inputs={"token": "ghs_reader"}
     )
     assert outcome.code == 1, outcome.log
     assert "❌ Faithfulness fell by" in outcome.summary
@@ -317,7 +316,7 @@ def test_a_fork_is_evaluated_with_a_token_that_only_reads_and_published_by_a_sec
     assert comment_of(api) == before
 
     event = payload("workflow_run")
-    event["workflow_run"] |= {"head_sha": pull.head, "head_branch": "friendlier", "event": "pull_request"}
+    event["workflow_run"] |= {"head_sha": pull.head, "head_branch": "from-memory", "event": "pull_request"}
     event["workflow_run"]["head_repository"]["full_name"] = "stranger/handbook"
     published = machine.run("workflow_run", event, git(origin, "rev-parse", "main"))
     assert published.code == 0, published.log
@@ -326,10 +325,10 @@ def test_a_fork_is_evaluated_with_a_token_that_only_reads_and_published_by_a_sec
 
 
 def test_a_cancelled_job_leaves_nothing_behind(origin: Path, machine: Machine, api: GitHubDouble) -> None:
-    pull = open_pull(origin, "friendlier")
+    pull = open_pull(origin, "from-memory")
     check_out(origin, machine, pull.merge)
     writes = len(api.writes())
-    with machine.started("pull_request", opened(pull, "friendlier"), pull.merge, inputs={"runs": "9"}) as step:
+    with machine.started("pull_request", opened(pull, "from-memory"), pull.merge, inputs={"runs": "9"}) as step:
         step.wait_for("answers judged")
         cancelled = time.monotonic()
         step.cancel()
@@ -340,9 +339,9 @@ def test_a_cancelled_job_leaves_nothing_behind(origin: Path, machine: Machine, a
 
 
 def test_the_clean_up_removes_what_a_killed_job_could_not(origin: Path, machine: Machine) -> None:
-    pull = open_pull(origin, "friendlier")
+    pull = open_pull(origin, "from-memory")
     check_out(origin, machine, pull.merge)
-    with machine.started("pull_request", opened(pull, "friendlier"), pull.merge, inputs={"runs": "9"}) as step:
+    with machine.started("pull_request", opened(pull, "from-memory"), pull.merge, inputs={"runs": "9"}) as step:
         step.wait_for("answers judged")
         subprocess.run(["docker", "kill", step.name], check=True, capture_output=True)
         outcome = step.wait()
@@ -356,10 +355,10 @@ def test_the_clean_up_removes_what_a_killed_job_could_not(origin: Path, machine:
 def test_an_ollama_that_dies_in_the_middle_is_told_with_what_was_computed(
     origin: Path, machine: Machine, api: GitHubDouble, docker_client: DockerClient
 ) -> None:
-    pull = open_pull(origin, "friendlier")
-    api.add_pull_request(NUMBER, pull.head, head="acme:friendlier")
+    pull = open_pull(origin, "from-memory")
+    api.add_pull_request(NUMBER, pull.head, head="acme:from-memory")
     check_out(origin, machine, pull.merge)
-    with machine.started("pull_request", opened(pull, "friendlier"), pull.merge, inputs={"runs": "9"}) as step:
+    with machine.started("pull_request", opened(pull, "from-memory"), pull.merge, inputs={"runs": "9"}) as step:
         step.wait_for("answers judged")
         [ollama] = docker_client.containers.list(filters={"label": f"faithbot.owner={REPOSITORY} on {machine.name}"})
         ollama.kill()

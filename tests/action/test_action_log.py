@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from faithbot.action_log import LogLines, say, say_error, show, show_own_log
+from faithbot.action.log import LogLines, say, say_error, show, show_own_log
 from runner_reader import commands_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from faithbot.action_inputs import ActionInputs
-from faithbot.activity import (
+from faithbot.action.activity import (
     OWN_GRADING,
     STRONGER_JUDGE,
     Activity,
@@ -17,6 +16,7 @@ from faithbot.activity import (
     choose_activity,
     judge_settings,
 )
+from faithbot.action.inputs import ActionInputs
 from faithbot.config import JudgeSettings
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.clone import Clone

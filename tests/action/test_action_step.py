@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faithbot.action import clean_up
-from faithbot.action_inputs import read_inputs
-from faithbot.action_log import say
-from faithbot.action_step import OLLAMA_OWNER, Step
-from faithbot.delivery import Delivery
+from faithbot.action.delivery import Delivery
+from faithbot.action.inputs import read_inputs
+from faithbot.action.log import say
+from faithbot.action.main import clean_up
+from faithbot.action.step import OLLAMA_OWNER, Step
 from faithbot.github.api import open_repository
 from faithbot.github.event import read_event
 from faithbot.github.runner import Runner
@@ -104,7 +104,7 @@ class Job:
         """The step as a process of its own, as the runner starts it."""
         machine = {"PATH": os.environ["PATH"], "HOME": str(self.folder / "home")} | OTHER_TOKENS | NO_DOCKER
         process = subprocess.Popen(
-            [sys.executable, "-c", "from faithbot.action import main; main()"],
+            [sys.executable, "-c", "from faithbot.action.main import main; main()"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -398,7 +398,7 @@ def assert_nothing_was_said(job: Job) -> None:
 
 def test_cleaning_up_without_docker_is_no_failure(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "from faithbot.action import clean_up; clean_up()"],
+        [sys.executable, "-c", "from faithbot.action.main import clean_up; clean_up()"],
         env=NO_DOCKER | {"HOME": str(tmp_path), f"STATE_{OLLAMA_OWNER}": "acme/handbook on runner"},
         capture_output=True,
         text=True,

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from github.Repository import Repository
 
-    from faithbot.action_inputs import ActionInputs, FailOn
-    from faithbot.activity import Activity
+    from faithbot.action.activity import Activity
+    from faithbot.action.inputs import ActionInputs, FailOn
     from faithbot.github.runner import Runner
     from faithbot.github.status import State
     from faithbot.github.workflow_commands import Level

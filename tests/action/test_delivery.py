@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import example_results as examples
-from faithbot.action_inputs import ActionInputs
-from faithbot.activity import OWN_GRADING, STRONGER_JUDGE, Activity
-from faithbot.delivery import Delivery, artifact_folder, job_exit_code, leading_metric
+from faithbot.action.activity import OWN_GRADING, STRONGER_JUDGE, Activity
+from faithbot.action.delivery import Delivery, artifact_folder, job_exit_code, leading_metric
+from faithbot.action.inputs import ActionInputs
 from faithbot.errors import UsageError
 from faithbot.github.api import open_repository
 from faithbot.github.retry import Patience

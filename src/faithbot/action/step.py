@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faithbot import __version__
-from faithbot.action_log import LogLines, say, say_error, show
-from faithbot.activity import Activity, NothingToDo, activity_without_commits, choose_activity
-from faithbot.delivery import artifact_file
+from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
+from faithbot.action.delivery import artifact_file
+from faithbot.action.log import LogLines, say, say_error, show
+from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.clone import Clone
 from faithbot.github.workflow_commands import commands_stopped, group, save_state
 from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work, run_against_itself, run_plan
 from faithbot.ollama_service import OLLAMA_IMAGE, ServiceSettings, pull_models, start_service
-from faithbot.phases import Phases
 from faithbot.report.terminal import render_summary
 from faithbot.results import Failure, Results, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableMapping
 
-    from faithbot.action_inputs import ActionInputs
-    from faithbot.delivery import Delivery
+    from faithbot.action.delivery import Delivery
+    from faithbot.action.inputs import ActionInputs
     from faithbot.github.event import Event
     from faithbot.github.runner import Runner
     from faithbot.ollama_service import OllamaService

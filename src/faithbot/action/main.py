@@ -9,10 +9,10 @@ import traceback
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
-from faithbot.action_inputs import forget_tokens, read_inputs
-from faithbot.action_log import say, say_error, show_own_log
-from faithbot.action_step import OLLAMA_OWNER, Step
-from faithbot.delivery import Delivery, artifact_folder
+from faithbot.action.delivery import Delivery, artifact_folder
+from faithbot.action.inputs import forget_tokens, read_inputs
+from faithbot.action.log import say, say_error, show_own_log
+from faithbot.action.step import OLLAMA_OWNER, Step
 from faithbot.errors import FaithbotError
 from faithbot.exit_codes import FAULT, INTERRUPTED
 from faithbot.github.api import open_repository

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from faithbot.action_inputs import ActionInputs
+from faithbot.action.inputs import ActionInputs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

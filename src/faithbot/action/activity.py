@@ -16,7 +16,7 @@ from faithbot.github.sections import MAIN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from faithbot.action_inputs import ActionInputs
+    from faithbot.action.inputs import ActionInputs
     from faithbot.github.clone import Clone
     from faithbot.github.event import Event
     from faithbot.results import SideName

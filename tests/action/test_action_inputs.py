@@ -9,7 +9,7 @@ import sys
 import pytest
 from pydantic import ValidationError
 
-from faithbot.action_inputs import ActionInputs, forget_tokens, read_inputs
+from faithbot.action.inputs import ActionInputs, forget_tokens, read_inputs
 from faithbot.errors import UsageError
 
 
