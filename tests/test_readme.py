@@ -34,7 +34,8 @@ def commands(program: str) -> list[str]:
 
 
 def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
-    (block,) = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
+    block, _ = re.findall(r"```yaml
+(golden:.*?)```", README, re.DOTALL)
     config = Config.model_validate(yaml.safe_load(block))
     defaults = Config.model_validate(
         {
@@ -46,6 +47,14 @@ def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
     assert config.judge == defaults.judge
     assert config.system.pipeline.chunking == defaults.system.pipeline.chunking
     assert config.system.pipeline.retrieval == defaults.system.pipeline.retrieval
+
+
+def test_the_configuration_of_a_replay_is_valid() -> None:
+    _, block = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
+    config = Config.model_validate(yaml.safe_load(block))
+    assert config.system.recorded is not None
+    assert len(config.system.recorded.files) == config.runs
+    assert config.judge.scale == (1, 5)
 
 
 def test_the_prompt_renders() -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 _NOTHING_CHANGED = "Nothing that the answers depend on changed."
+WITHOUT_CLAIMS = ("label", "recorded")
+"""Judges that give one score to a whole answer."""
 MIN_COMPARED = 0.5
 """Share of the questions scored on either side that must be scored on both. Where one side abstains from most of them,
 the mean of the rest says nothing about the golden set."""
@@ -61,7 +63,9 @@ def compare(
     """
     tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
     applicable = [
-        metric for metric in METRICS.values() if not (metric.needs_claims and grading.fingerprint.method == "label")
+        metric
+        for metric in METRICS.values()
+        if not (metric.needs_claims and grading.fingerprint.method in WITHOUT_CLAIMS)
     ]
     if "base" not in tables:
         metrics = _single_side(applicable, tables["head"], grading)

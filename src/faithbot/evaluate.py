@@ -99,7 +99,9 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerR
         return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
     # The half of a sentence that a limit of tokens left is no claim of anybody.
     judged = finished_part(answer.text) if answer.is_cut else answer.text
-    judgement = await judge.judge(question.text, judged, [context.text for context in answer.contexts])
+    judgement = answer.judgement
+    if judgement is None:
+        judgement = await judge.judge(question.text, judged, [context.text for context in answer.contexts])
     return AnswerRecord(
         question_id=question.id,
         run=run,

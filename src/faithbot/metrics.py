@@ -50,6 +50,11 @@ def unsupported_per_answer(record: AnswerRecord, _question: Question) -> float |
     return float(sum(claim.support in ("contradicted", "not_found") for claim in judgement.claims))
 
 
+def answer_relevance(record: AnswerRecord, _question: Question) -> float | None:
+    """How well the answer meets the question, 0 to 1, where the judge says so."""
+    return record.judgement.relevance if record.judgement else None
+
+
 def abstention_rate(record: AnswerRecord, question: Question) -> float | None:
     """1 where the answer says that it cannot answer. Questions that have no answer in the sources are left out."""
     judgement = _judged(record)
@@ -83,6 +88,7 @@ METRICS: dict[MetricName, Metric] = {
         Metric("faithfulness", "higher", faithfulness),
         Metric("contradiction_rate", "lower", contradiction_rate, needs_claims=True),
         Metric("unsupported_per_answer", "lower", unsupported_per_answer, needs_claims=True),
+        Metric("answer_relevance", "higher", answer_relevance),
         Metric("abstention_rate", "lower", abstention_rate),
         Metric("hit_rate", "higher", hit_rate),
     )

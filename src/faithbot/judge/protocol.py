@@ -50,6 +50,8 @@ class Judgement(_Frozen):
     claims: tuple[Claim, ...] = ()
     faithfulness: float | None = None
     """Supported share of the scored claims, 0 to 1 (``label``: 1, 0.5 or 0). None: abstained, no claim, or unscored."""
+    relevance: float | None = None
+    """How well the answer meets the question, 0 to 1. None: this judge does not say."""
     abstained: bool = False
     """The answer says that it cannot answer: neither faithful nor unfaithful."""
     unscored: str | None = None

@@ -12,6 +12,7 @@ from faithbot.report.wording import count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.results import AnswerRecord, MetricComparison, Results, Side, SideName
 
 _SIDES: dict[SideName, str] = {"base": "base", "head": "this PR"}
@@ -141,10 +142,20 @@ def _judge(results: Results) -> list[str]:
     if fingerprint is None:
         return []
     model = f" with {fingerprint.model}" if fingerprint.model else ", no model"
+    if fingerprint.method == "recorded":
+        return list(_recorded_scores(fingerprint))
     return [
         f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
         "How often it agrees with people on your answers has not been measured.",
     ]
+
+
+def _recorded_scores(fingerprint: JudgeFingerprint) -> Iterator[str]:
+    """Which columns were read, and how their scale became 0 to 1; nothing is known of who filled them."""
+    columns = [f"{column} as {wording.label(metric)}" for metric, column in fingerprint.options["scores"].items()]
+    worst, best = fingerprint.options["scale"]
+    yield f"Scores as they were recorded with the answers: {' and '.join(columns)} ({worst:g} to {best:g} is 0 to 1)."
+    yield "Who gave them and how is not known, nor how often people would agree."
 
 
 def _usage(results: Results) -> list[str]:
