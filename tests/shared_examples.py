@@ -103,7 +103,7 @@ runs: {runs}
 
 
 def make_northwind(folder: Path, judge: str) -> Path:
-    """Recorded answers: `main` a prompt twice, `first` and `second` each of these alone, `nomarkdown` another one twice."""
+    """Recorded answers: a prompt twice (`main`; alone: `first`, `second`), another one twice (`nomarkdown`)."""
     runs = ("baseline", "baseline2", "prompt_nomarkdownmention", "prompt_nomarkdownmention2")
     files = {f"runs/{run}.jsonl": (RECORDED / "northwind" / run / "eval_results.jsonl").read_bytes() for run in runs}
     rows = map(json.loads, files["runs/baseline.jsonl"].splitlines())

@@ -15,6 +15,7 @@ from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
 from faithbot.results import MetricComparison, Results, SideName, Usage, Verdict
 from faithbot.side_table import SideTable, same_requests
+from faithbot.slices import find_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -71,6 +72,7 @@ def compare(
         metrics = _single_side(applicable, tables["head"], grading)
         verdict, reason = _first_verdict(tables["head"], grading)
         claims = None
+        slices = {}
     else:
         unchanged = np.array(
             [same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)]
@@ -78,11 +80,14 @@ def compare(
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
         verdict, reason = _verdict(metrics, tables, unchanged, grading)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
+        gated = [metric for metric in applicable if metric.name in grading.gate]
+        slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
         faithbot_version=__version__,
         verdict=verdict,
         reason=reason,
         metrics=metrics,
+        slices=slices,
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),

@@ -175,6 +175,8 @@ class Results(_Record):
     reason: str
     """Why this verdict, in one plain sentence."""
     metrics: dict[str, MetricComparison]
+    slices: dict[str, dict[str, MetricComparison]] = {}
+    """Gated metrics on the questions of each tag, never flagged."""
     newly_unsupported: tuple[ClaimChange, ...] = ()
     expected_by_chance: float | None = None
     """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""

@@ -125,9 +125,7 @@ def test_the_score_of_an_abstention_does_not_count(tmp_path: Path) -> None:
 
 
 def test_fewer_files_than_runs_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"line 3, system\.recorded\.files: only 2 of 3 runs have a file: name 3"
-    ):
+    with pytest.raises(UsageError, match=r"line 3, system\.recorded\.files: only 2 of 3 runs have a file: name 3"):
         system(tmp_path, [row()], [row()], n=3)
 
 
