@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "triggers")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers")
 MAX_DIFF_LINES = 200
 MAX_DIFFED_CHARACTERS = 500_000
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"

@@ -168,6 +168,13 @@ class JudgeSettings(_Section):
         return self
 
 
+class NoiseSettings(_Section):
+    """How closely the noise is looked at."""
+
+    judge_repeats: int = Field(default=1, ge=1, le=10, strict=True)
+    """Judgements of each answer; from 2 on, the judge's part of the noise is known."""
+
+
 class MetricGate(_Section):
     """When a metric turns the verdict red."""
 
@@ -213,6 +220,7 @@ class Config(_Section):
     min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: int = Field(default=2, ge=1, le=50, strict=True)
+    noise: NoiseSettings = NoiseSettings()
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
 

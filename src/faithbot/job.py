@@ -144,6 +144,7 @@ class _Evaluated(NamedTuple):
 
 
 async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: int, progress: Progress) -> _Evaluated:
+    config = plan.sides[plan.grader].config
     async with ModelPool(plan.request.cache) as models:
         opened = {name: await _open_system(plan, name, runs, models) for name in sides}
         systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
@@ -154,11 +155,16 @@ async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: in
         progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
         started = time.monotonic()
         answers = await evaluate(
-            plan.questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
+            plan.questions,
+            systems,
+            judge,
+            runs=runs,
+            parallel=models.parallel_calls,
+            progress=progress,
+            judge_repeats=config.noise.judge_repeats,
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
     recorded = {name: _side(plan, name, opened[name].model, opened[name].digest, answers[name]) for name in systems}
-    config = plan.sides[plan.grader].config
     grading = Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},

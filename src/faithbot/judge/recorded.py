@@ -18,6 +18,8 @@ VERSION = "1"
 class RecordedJudge:
     """Judges nothing itself: an answer that brings no score along has none."""
 
+    repeats_itself = False
+
     def __init__(self, settings: JudgeSettings) -> None:
         self._settings = settings
 
@@ -29,7 +31,7 @@ class RecordedJudge:
     def reserve(self, tokens: int) -> None:
         """Nothing to do: no model, no context window."""
 
-    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:  # noqa: ARG002
+    async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:  # noqa: ARG002
         """What there is to say without a recorded score."""
         return recorded_judgement(self._settings, answer, {})
 
