@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from faithbot.judge.protocol import STATES_NO_FACT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from faithbot.config import MetricName
     from faithbot.golden import Question
     from faithbot.judge.protocol import Judgement
-    from faithbot.results import AnswerRecord
+    from faithbot.results import AnswerRecord, MetricComparison
 
 
 @dataclass(frozen=True)
@@ -93,3 +93,8 @@ METRICS: dict[MetricName, Metric] = {
         Metric("hit_rate", "higher", hit_rate),
     )
 }
+
+
+def first_gated(compared: Mapping[str, MetricComparison]) -> Metric | None:
+    """The metric that noise is looked at for; None where no gated one was measured."""
+    return next((metric for name, metric in METRICS.items() if name in compared and compared[name].gated), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.certainty import certainty

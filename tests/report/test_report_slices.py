@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from example_results import metric, regression
 from markdown_reader import shown
 
+from example_results import metric, regression
 from faithbot.report.comment import MAX_CHARACTERS, render_comment
 from faithbot.report.escape import BREAK
 from faithbot.report.slices import slice_rows
