@@ -46,6 +46,15 @@ def test_another_prompt_is_compared_by_the_scores_that_were_recorded(tmp_path: P
     )
 
 
+def test_the_noise_of_recorded_scores_is_told(tmp_path: Path) -> None:
+    repository = make_northwind(tmp_path / "repository", RECORDED)
+    file = tmp_path / "noise.json"
+    outcome = faithbot("noise", "--repo", repository, "--head", "main", "--runs", 1, "--json", file)
+    assert outcome.code == 0, outcome
+    assert "Flips: 4 of 196 questions got different scores" in outcome.stdout
+    assert json.loads(file.read_text())["flip_rate"] == pytest.approx(4 / 196)
+
+
 @pytest.mark.parametrize(
     ("judge", "base", "head"), [("{method: evidence}", "first", "second"), (RECORDED, "second", "first")]
 )

@@ -13,8 +13,8 @@ from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
-from faithbot.noise_sources import NoiseSplit, split_noise, variance_of_runs
-from faithbot.results import MetricComparison, NoiseSources, Results, SideName, Usage, Verdict
+from faithbot.noise_parts import find_noise_sources
+from faithbot.results import MetricComparison, Results, SideName, Usage, Verdict
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
 
@@ -69,6 +69,7 @@ def compare(
         for metric in METRICS.values()
         if not (metric.needs_claims and grading.fingerprint.method in WITHOUT_CLAIMS)
     ]
+    gated = [metric for metric in applicable if metric.name in grading.gate]
     if "base" not in tables:
         metrics = _single_side(applicable, tables["head"], grading)
         verdict, reason = _first_verdict(tables["head"], grading)
@@ -81,7 +82,6 @@ def compare(
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
         verdict, reason = _verdict(metrics, tables, unchanged, grading)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
-        gated = [metric for metric in applicable if metric.name in grading.gate]
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
         faithbot_version=__version__,
@@ -89,7 +89,7 @@ def compare(
         reason=reason,
         metrics=metrics,
         slices=slices,
-        noise_sources=_noise_sources(applicable, tables, grading),
+        noise_sources=find_noise_sources(gated, list(tables.values()), grading.fingerprint),
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),
@@ -179,32 +179,6 @@ def _compare_metrics(
             metric, worse[metric.name], scored[metric.name], grading, adjusted.get(metric.name), better.flagged
         )
     return comparisons
-
-
-def _noise_sources(
-    applicable: Sequence[Metric], tables: Mapping[SideName, SideTable], grading: Grading
-) -> dict[str, NoiseSources]:
-    """Generator's and judge's part in the noise of the gated metrics, where it is known and there is any noise."""
-    sources: dict[str, NoiseSources] = {}
-    for metric in applicable:
-        if metric.name not in grading.gate:
-            continue
-        if grading.fingerprint.method == "evidence":  # judges the same answer the same way, always
-            variance = variance_of_runs(np.concatenate([table.scores(metric) for table in tables.values()]))
-            split = None if variance is None else NoiseSplit(variance, 0.0)
-        else:
-            split = split_noise(_stacked([table.repeated_scores(metric) for table in tables.values()]))
-        if split is not None and split.judge_share is not None:
-            sources[metric.name] = NoiseSources(generator=split.generator, judge=split.judge)
-    return sources
-
-
-def _stacked(sides: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Sides below each other, filled up with NaN to the most judgements that one of them has."""
-    most = max(scores.shape[2] for scores in sides)
-    missing = [((0, 0), (0, 0), (0, most - scores.shape[2])) for scores in sides]
-    padded = [np.pad(scores, widths, constant_values=np.nan) for scores, widths in zip(sides, missing, strict=True)]
-    return np.concatenate(padded)
 
 
 def _holm(p_values: Mapping[MetricName, float]) -> dict[MetricName, float]:

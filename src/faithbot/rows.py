@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import UsageError
@@ -17,16 +18,19 @@ _LONGEST_CELL = 10_000_000
 """Characters. Python's own limit of 131,072 is less than the passages of one long answer."""
 
 
-def json_rows(text: str, name: str, expected: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_rows(
+    text: str, name: str, expected: str, *, nan_is_missing: bool = False
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Places (`line 3`, `item 3`) and rows of a JSON list or of JSON lines, which shows in the first character.
 
     ``name`` of the file and what a row is ``expected`` to be are for the :class:`UsageError` of one that is not.
     """
+    parse = partial(parse_json, nan_is_missing=nan_is_missing)
     if text.lstrip().startswith("["):
-        numbered = ((f"item {number}", item) for number, item in enumerate(parse_json(text, name), start=1))
+        numbered = ((f"item {number}", item) for number, item in enumerate(parse(text, name), start=1))
     else:
         numbered = (
-            (f"line {number}", parse_json(line, f"{name}, line {number}"))
+            (f"line {number}", parse(line, f"{name}, line {number}"))
             for number, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         )

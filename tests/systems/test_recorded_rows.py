@@ -115,6 +115,12 @@ def test_no_passage_is_told_from_an_empty_one(contexts: Any) -> None:
     assert passages_of(contexts) == []
 
 
+def test_what_a_data_frame_calls_nan_is_missing() -> None:
+    text = '{"question": "?", "answer": NaN, "contexts": ["x"], "groundedness": NaN}'
+    (row,) = read_recorded(text, "run.jsonl", "main", {})
+    assert (row.answer, row.columns["groundedness"]) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -30,6 +30,7 @@ COLUMNS: dict[RecordedField, tuple[str, ...]] = {
         "documents",
     ),
 }  # fmt: skip
+_EXPECTED = "an object with question, answer and contexts"
 _TEXT_ROLES: tuple[RecordedField, ...] = ("id", "question", "answer")
 _TEXTS = ("text", "content", "page_content", "pageContent", "passage_text", "document")
 _SOURCES = ("source", "filename", "file", "path", "title", "id")
@@ -58,7 +59,7 @@ def read_recorded(text: str, path: str, label: str, fields: Mapping[RecordedFiel
     """
     name = f"{path} ({label})"
     is_table = path.casefold().endswith(".csv")
-    rows = csv_rows(text, name) if is_table else json_rows(text, name, "an object with question, answer and contexts")
+    rows = csv_rows(text, name) if is_table else json_rows(text, name, _EXPECTED, nan_is_missing=True)
     for place, row in rows:
         where = f"{name}, {place}"
         cells = {role: _cell(row, role, fields, where) for role in COLUMNS}
