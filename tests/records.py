@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from faithbot.compare import Grading, compare
 from faithbot.golden import Question
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement, Support
-from faithbot.results import AnswerRecord, Side, SideName, Usage
+from faithbot.results import AnswerRecord, Results, Side, SideName, Usage
 from faithbot.systems.protocol import Context
 
 if TYPE_CHECKING:
@@ -59,6 +60,16 @@ def side(name: SideName, judgements: Mapping[str, Sequence[Judgement | None]], *
         for run, judgement in enumerate(row, start=1)
     ]
     return Side(name=name, label=name, commit=None, model="test/model", model_digest="d0", answers=tuple(answers))
+
+
+def noisy_results(scores: Sequence[Sequence[float]] = ((0.8, 0.6), (1.0, 0.8), (0.5, 0.5), (0.4, 0.8))) -> Results:
+    """A comparison of the same scores on both sides, a row of ``scores`` a question."""
+    judgements = {f"q{number}": [scored(score) for score in row] for number, row in enumerate(scores)}
+    grading = Grading(
+        questions=questions(*judgements), gate={"faithfulness": 0.0}, min_coverage=0.5, fingerprint=FINGERPRINT
+    )
+    sides: dict[SideName, Side] = {name: side(name, judgements) for name in ("base", "head")}
+    return compare(grading, sides, runs=len(scores[0]), changes=(), usage=USAGE)
 
 
 def questions(*identifiers: str, **fields: Any) -> tuple[Question, ...]:

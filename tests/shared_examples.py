@@ -5,12 +5,14 @@ python tests/shared_examples.py contoso-chat FOLDER ollama/llama3.2:1b    # to l
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 from git_repository import make_repository
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "golden"
+RECORDED = SHARED.parent / "recorded"
 
 CONFIG = """\
 golden: evals/golden.jsonl
@@ -88,6 +90,38 @@ def make_verity(folder: Path, model: str, *, judge: str = "evidence") -> Path:
             **{f"docs/{note.name}": note.read_bytes() for note in notes},
         },
         {"stories": {"prompts/answer.md": VERITY_PROMPT_WITHOUT_GROUNDING}},
+    )
+
+
+REPLAY = """\
+golden: evals/golden.jsonl
+system: {{recorded: {{files: {files}}}}}
+judge: {judge}
+gate: {{faithfulness: {{min_effect: 0.02}}}}
+runs: {runs}
+"""
+
+
+def make_northwind(folder: Path, judge: str) -> Path:
+    """Recorded answers: a prompt twice (`main`; alone: `first`, `second`), another one twice (`nomarkdown`)."""
+    runs = ("baseline", "baseline2", "prompt_nomarkdownmention", "prompt_nomarkdownmention2")
+    files = {f"runs/{run}.jsonl": (RECORDED / "northwind" / run / "eval_results.jsonl").read_bytes() for run in runs}
+    rows = map(json.loads, files["runs/baseline.jsonl"].splitlines())
+    questions = dict.fromkeys(row["question"] for row in rows)  # two of them were asked twice
+
+    def config(*names: str) -> str:
+        paths = json.dumps([f"runs/{name}.jsonl" for name in names])
+        return REPLAY.format(files=paths, judge=judge.strip(), runs=len(names))
+
+    golden = "".join(json.dumps({"question": question}) + "\n" for question in questions)
+    return make_repository(
+        folder,
+        {"faithbot.yaml": config(*runs[:2]), "evals/golden.jsonl": golden, **files},
+        {
+            "nomarkdown": {"faithbot.yaml": config(*runs[2:])},
+            "first": {"faithbot.yaml": config(runs[0])},
+            "second": {"faithbot.yaml": config(runs[1])},
+        },
     )
 
 

@@ -139,3 +139,20 @@ def test_a_long_diff_is_cut_and_says_so(tmp_path: Path) -> None:
 def test_a_text_too_large_to_compare_is_named_without_a_diff(tmp_path: Path) -> None:
     found = changes(tmp_path, {"docs/a.md": "x" * 600_000})
     assert found["document", "docs/a.md"].diff is None
+
+
+def test_recorded_runs_that_hold_something_else_are_named(tmp_path: Path) -> None:
+    config = "golden: golden.jsonl\nsystem: {recorded: {files: [a.jsonl, b.jsonl]}}\n"
+    main = {"faithbot.yaml": config, "golden.jsonl": "{}", "a.jsonl": "1", "b.jsonl": "1"}
+    repository = make_repository(tmp_path, main, {"head": {"b.jsonl": "2"}})
+    base, head = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", "head"))
+    assert [(change.kind, change.name, change.diff) for change in find_changes(base, head)] == [
+        ("document", "b.jsonl", None)
+    ]
+
+
+def test_a_pipeline_may_give_way_to_recorded_answers(tmp_path: Path) -> None:
+    head = {"faithbot.yaml": "golden: golden.jsonl\nsystem: {recorded: {files: a.jsonl}}\n", "a.jsonl": "1"}
+    found = changes(tmp_path, {**head})
+    assert found["setting", "recorded.files"].after == '["a.jsonl"]'
+    assert found["prompt", "prompt.md"].after is None

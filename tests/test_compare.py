@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faithbot.golden import Question
-    from faithbot.results import Results, Side
+    from faithbot.results import Results, Side, SideName
 
 IDS = [f"q{number}" for number in range(12)]
 
@@ -270,3 +270,38 @@ def test_unanswerable_questions_do_not_count_as_unanswered() -> None:
     results = verdict_of(side("base", noisy(0.8)), side("head", head), asked=asked)
     assert results.metrics["abstention_rate"].n_questions == 6
     assert results.metrics["abstention_rate"].head == pytest.approx(1 / 6)
+
+
+def judged_twice(name: SideName, judge_wavers: bool) -> Side:
+    """Runs of 0.8 and 0.6; judged again, an answer gets the same score or the other one."""
+    once = side(name, rows(0.8, 0.6))
+    return once.model_copy(
+        update={
+            "answers": tuple(
+                record.model_copy(update={"judged_again": (scored(0.6 if (record.run == 1) == judge_wavers else 0.8),)})
+                for record in once.answers
+            )
+        }
+    )
+
+
+LABEL = FINGERPRINT.model_copy(update={"method": "label"})
+
+
+@pytest.mark.parametrize(("judge_wavers", "share"), [(False, 0), (True, 1)])
+def test_noise_is_parted_where_answers_were_judged_again(judge_wavers: bool, share: float) -> None:
+    sides = (judged_twice(name, judge_wavers) for name in ("base", "head"))
+    (sources,) = verdict_of(*sides, fingerprint=LABEL).noise_sources.values()
+    assert sources.judge / (sources.judge + sources.generator) == share
+    assert sources.judge + sources.generator == pytest.approx(0.02)
+
+
+def test_the_evidence_judge_has_no_part_in_the_noise() -> None:
+    (sources,) = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.8, 0.6))).noise_sources.values()
+    assert (sources.generator, sources.judge) == (pytest.approx(0.02), 0)
+
+
+def test_the_source_of_the_noise_is_unknown_where_nothing_was_repeated() -> None:
+    sides = [side(name, rows(0.8, 0.6)) for name in ("base", "head")]
+    assert verdict_of(*sides, fingerprint=LABEL).noise_sources == {}
+    assert verdict_of(side("base", rows(0.8, 0.8)), side("head", rows(0.8, 0.8))).noise_sources == {}

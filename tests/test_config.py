@@ -80,7 +80,33 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert loaded.document_patterns == ["docs/*.md", "!docs/old.md"]
 
 
+RECORDED = "golden: g.jsonl\nsystem:\n  recorded: {files: run.jsonl}\n"
+
+
+def test_recorded_answers_are_a_system(tmp_path: Path) -> None:
+    judge = "judge: {method: recorded, scores: {faithfulness: gpt_groundedness}, scale: [1, 5]}\n"
+    loaded = load(tmp_path, RECORDED + judge, "rag/faithbot.yaml")
+    assert loaded.recorded_paths == ["rag/run.jsonl"]
+    assert loaded.config.judge.scores == {"faithfulness": "gpt_groundedness"}
+    assert loaded.config.judge.scale == (1, 5)
+
+
 BAD = {
+    "no system": ("golden: g\nsystem: {}\n", r"line 2, system: name one system, `pipeline` or `recorded`"),
+    "two systems": (MINIMAL + "  recorded: {files: a}\n", r"line 2, system: name one system, `pipeline` or `recorded`"),
+    "recorded without scores": (
+        RECORDED + "judge: {method: recorded}\n",
+        r"line 4, judge: `scores` and method `recorded`",
+    ),
+    "scores for a judge": (RECORDED + "judge: {scores: {faithfulness: a}}\n", r"line 4, judge: `scores` and method"),
+    "no scale": (
+        RECORDED + "judge: {method: recorded, scores: {faithfulness: a}, scale: [1, 1]}\n",
+        r"line 4, judge\.scale: the worst and the best score must differ",
+    ),
+    "unknown score": (
+        RECORDED + "judge: {method: recorded, scores: {groundedness: a}}\n",
+        r"line 4, judge\.scores\.groundedness: 'groundedness' is not known: use",
+    ),
     "syntax": (MINIMAL + "judge: {method: label", r"line 7, column 22: not valid YAML: .*expected ',' or '}'"),
     "tab": (MINIMAL.replace("  pipeline", "\tpipeline"), r"line 3, column 1: not valid YAML: .*cannot start any token"),
     "empty": ("", r"faithbot\.yaml \(main\): expected keys such as `golden` and `system`, found none"),

@@ -47,12 +47,18 @@ class EchoSystem:
 class StubbornJudge:
     """Cannot read answers that hold `odd`."""
 
+    repeats_itself = False
+
+    def __init__(self) -> None:
+        self.repeats: list[int] = []
+
     async def fingerprint(self) -> JudgeFingerprint:
         return FINGERPRINT
 
-    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
+    async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
         assert answer == question
         assert contexts == ["passage"]
+        self.repeats.append(repeat)
         return UNREADABLE if "odd" in question else scored(1.0)
 
 
@@ -110,3 +116,28 @@ def test_an_error_that_concerns_all_ends_the_evaluation_as_itself() -> None:
     with pytest.raises(EvaluationError, match="the server at"):
         run("a", "dead", "b", "c", "d", system=system)
     assert len(system.log) < 10
+
+
+@pytest.mark.parametrize(("repeats_itself", "repeats"), [(False, [1, 2, 3]), (True, [1])])
+def test_a_judge_that_may_waver_judges_each_answer_again(repeats_itself: bool, repeats: list[int]) -> None:
+    judge = StubbornJudge()
+    judge.repeats_itself = repeats_itself
+    work = evaluate(
+        questions("a"), {"head": EchoSystem()}, judge, runs=1, parallel=1, progress=Silent(), judge_repeats=3
+    )
+    (record,) = asyncio.run(work)["head"]
+    assert judge.repeats == repeats
+    assert record.judgement == scored(1.0)
+    assert len(record.judged_again) == len(repeats) - 1
+
+
+def test_a_judgement_that_the_system_brings_along_is_not_asked_for() -> None:
+    class Judged(EchoSystem):
+        async def answer(self, question: str, run: int) -> Answer:
+            answer = await super().answer(question, run)
+            return answer.model_copy(update={"judgement": scored(0.5)})
+
+    judge = StubbornJudge()
+    work = evaluate(questions("a"), {"head": Judged()}, judge, runs=1, parallel=1, progress=Silent(), judge_repeats=3)
+    (record,) = asyncio.run(work)["head"]
+    assert (record.judgement, record.judged_again, judge.repeats) == (scored(0.5), (), [])

@@ -17,7 +17,8 @@ from faithbot.cli import cli
 from faithbot.config import Config, MetricName
 from faithbot.systems.prompt_rendering import render_prompts
 from faithbot.systems.protocol import Context
-from git_repository import git
+from git_repository import git, make_repository
+from records import noisy_results
 from shared_examples import make_verity
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +35,7 @@ def commands(program: str) -> list[str]:
 
 
 def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
-    (block,) = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
+    block, _ = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
     config = Config.model_validate(yaml.safe_load(block))
     defaults = Config.model_validate(
         {
@@ -46,6 +47,14 @@ def test_the_configuration_is_valid_and_shows_every_default_as_it_is() -> None:
     assert config.judge == defaults.judge
     assert config.system.pipeline.chunking == defaults.system.pipeline.chunking
     assert config.system.pipeline.retrieval == defaults.system.pipeline.retrieval
+
+
+def test_the_configuration_of_a_replay_is_valid() -> None:
+    _, block = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
+    config = Config.model_validate(yaml.safe_load(block))
+    assert config.system.recorded is not None
+    assert len(config.system.recorded.files) == config.runs
+    assert config.judge.scale == (1, 5)
 
 
 def test_the_prompt_renders() -> None:
@@ -85,6 +94,22 @@ def test_recorded_answers_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (command,) = [command for command in commands("faithbot") if command.split()[1] == "judge"]
     outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
     assert json.loads(outcome.stdout)["faithfulness"] == 1
+
+
+@pytest.mark.usefixtures("weights")
+def test_the_noise_is_measured(tmp_path: Path) -> None:
+    repository = make_verity(tmp_path / "repository", "embedded/smollm2-135m")
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "noise"]
+    extra = ["--repo", str(repository), "--limit", "2", "--runs", "1", "--cache", str(tmp_path / "cache")]
+    outcome = CliRunner().invoke(cli, [*shlex.split(command)[1:], *extra])
+    assert "The same configuration against itself" in outcome.stdout
+
+
+def test_a_comparison_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(make_repository(tmp_path, {".faithbot/results.json": noisy_results().model_dump_json()}))
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "plan"]
+    outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
+    assert "To see faithfulness change by 0.05 for the worse" in outcome.stdout
 
 
 def test_every_make_target_and_every_script_exists() -> None:

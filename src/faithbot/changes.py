@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "triggers")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers")
 MAX_DIFF_LINES = 200
 MAX_DIFFED_CHARACTERS = 500_000
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"
@@ -32,6 +32,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_prompts(base, head),
         *_documents(base, head),
         *_triggers(base, head),
+        *_records(base, head),
     )
 
 
@@ -49,7 +50,7 @@ def _settings(base: LoadedConfig, head: LoadedConfig, kind: Literal["grading", "
             changes.append(
                 SettingChange(
                     kind=kind,
-                    name=key.removeprefix("system.pipeline."),
+                    name=key.removeprefix("system.").removeprefix("pipeline."),
                     before=before.get(key),
                     after=after.get(key),
                     file=head.path,
@@ -79,7 +80,9 @@ def _golden_set(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
 
 
 def _prompts(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _file_change("prompt", _file(base, base.prompt_path), _file(head, head.prompt_path))
+    return _file_change(
+        "prompt", *(_file(side, side.prompt_path) if _is_pipeline(side) else None for side in (base, head))
+    )
 
 
 def _documents(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
@@ -90,7 +93,21 @@ def _documents(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
     return [change for path in changed for change in _file_change("document", old.get(path), new.get(path))]
 
 
+def _records(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
+    """Recorded runs of the same name that hold something else: named only, a diff of answers is the comparison."""
+    paths = [path for path in base.recorded_paths if path in head.recorded_paths]
+    before, after = (side.snapshot.content_ids(filter(side.snapshot.has, paths)) for side in (base, head))
+    changed = [path for path in paths if before.get(path) != after.get(path)]
+    return [SettingChange(kind="document", name=path, before=path, after=path, file=path) for path in changed]
+
+
+def _is_pipeline(loaded: LoadedConfig) -> bool:
+    return loaded.config.system.pipeline is not None
+
+
 def _document_ids(loaded: LoadedConfig) -> dict[str, str]:
+    if not _is_pipeline(loaded):
+        return {}
     paths = match_documents(loaded.snapshot, loaded.document_patterns, loaded.place(*DOCUMENTS_KEY))
     return loaded.snapshot.content_ids(paths)
 

@@ -153,6 +153,69 @@ def judge(answers: Path, method: str, model: str | None, json_file: Path | None,
 
 
 @cli.command()
+@click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
+@click.option("--head", metavar="REF", help="What to measure (default: the working tree).")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers to a file.")
+@click.option("--runs", type=click.IntRange(1, 25), help="Runs of each half (default: as the configuration says).")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N questions.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def noise(
+    repo: Path,
+    head: str | None,
+    config: str,
+    json_file: Path | None,
+    runs: int | None,
+    limit: int | None,
+    cache: Path | None,
+) -> None:
+    """Compare a configuration with itself: how noisy is the measurement, and which questions are?
+
+    Every question is answered in twice as many runs, with different seeds; one half is compared with the other.
+    """
+    import asyncio
+
+    from faithbot.job import CompareRequest, make_plan, run_against_itself
+    from faithbot.output_files import OutputFile
+    from faithbot.progress import open_progress
+    from faithbot.report.noise import render_noise
+    from faithbot.self_comparison import describe_noise
+
+    request = CompareRequest(
+        repository=repo, base=None, head=head, config=config, cache=cache or cache_folder(), runs=runs, limit=limit
+    )
+    output = OutputFile(json_file) if json_file else None
+    with open_progress() as progress:
+        results = asyncio.run(run_against_itself(make_plan(request), progress))
+    described = describe_noise(results)
+    _print_result(render_noise(described))
+    if output:
+        output.write(described.model_dump_json(indent=1))
+
+
+@cli.command()
+@click.argument("results", type=click.Path(path_type=Path), required=False)
+@click.option("--drop", type=click.FloatRange(min=0, min_open=True), required=True, help="What must be seen: 0.05.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers to a file.")
+def plan(results: Path | None, drop: float, json_file: Path | None) -> None:
+    """Say how many questions and runs it takes to see a drop in 8 of 10 cases.
+
+    The noise is that of RESULTS, a results.json that `faithbot compare` wrote (default: .faithbot/results.json).
+    """
+    from faithbot.output_files import OutputFile
+    from faithbot.planning import plan_for
+    from faithbot.report.plan import render_plan
+    from faithbot.repository import find_root
+    from faithbot.results_file import read_results
+
+    output = OutputFile(json_file) if json_file else None
+    planned = plan_for(read_results(results or find_root(Path()) / ".faithbot" / "results.json"), drop)
+    _print_result(render_plan(planned))
+    if output:
+        output.write(planned.model_dump_json(indent=1))
+
+
+@cli.command()
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
 def demo(cache: Path | None) -> None:
     """See the whole job on a small example: a change that hurts and one that does not, really measured.

@@ -13,8 +13,10 @@ from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
+from faithbot.noise_parts import find_noise_sources
 from faithbot.results import MetricComparison, Results, SideName, Usage, Verdict
 from faithbot.side_table import SideTable, same_requests
+from faithbot.slices import find_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 _NOTHING_CHANGED = "Nothing that the answers depend on changed."
+WITHOUT_CLAIMS = ("label", "recorded")
+"""Judges that give one score to a whole answer."""
 MIN_COMPARED = 0.5
 """Share of the questions scored on either side that must be scored on both. Where one side abstains from most of them,
 the mean of the rest says nothing about the golden set."""
@@ -61,12 +65,16 @@ def compare(
     """
     tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
     applicable = [
-        metric for metric in METRICS.values() if not (metric.needs_claims and grading.fingerprint.method == "label")
+        metric
+        for metric in METRICS.values()
+        if not (metric.needs_claims and grading.fingerprint.method in WITHOUT_CLAIMS)
     ]
+    gated = [metric for metric in applicable if metric.name in grading.gate]
     if "base" not in tables:
         metrics = _single_side(applicable, tables["head"], grading)
         verdict, reason = _first_verdict(tables["head"], grading)
         claims = None
+        slices = {}
     else:
         unchanged = np.array(
             [same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)]
@@ -74,11 +82,14 @@ def compare(
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
         verdict, reason = _verdict(metrics, tables, unchanged, grading)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
+        slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
         faithbot_version=__version__,
         verdict=verdict,
         reason=reason,
         metrics=metrics,
+        slices=slices,
+        noise_sources=find_noise_sources(gated, list(tables.values()), grading.fingerprint),
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),

@@ -20,11 +20,17 @@ from faithbot.yaml_text import YamlDocument, parse_yaml
 if TYPE_CHECKING:
     from faithbot.snapshots import Snapshot
 
+RECORDED_KEY = ("system", "recorded", "files")
 DOCUMENTS_KEY = ("system", "pipeline", "documents")
 MODEL_KEY = ("system", "pipeline", "model")
 PROMPT_KEY = ("system", "pipeline", "prompt")
 
-MetricName = Literal["faithfulness", "contradiction_rate", "unsupported_per_answer", "abstention_rate", "hit_rate"]
+MetricName = Literal[
+    "faithfulness", "contradiction_rate", "unsupported_per_answer", "answer_relevance", "abstention_rate", "hit_rate"
+]
+RecordedField = Literal["id", "question", "answer", "contexts"]
+RecordedMetric = Literal["faithfulness", "answer_relevance"]
+"""Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
 
@@ -61,6 +67,9 @@ class _Section(BaseModel):
 def _problem_inside(path: tuple[str | int, ...], message: str) -> PydanticCustomError:
     """The error of a validator that stands at one place within the value it was given."""
     return PydanticCustomError("inside", "{message}", {"message": message, "path": path})
+
+
+StrictNumber = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 def _unknown(word: str, known: list[str]) -> str:
@@ -104,25 +113,66 @@ class Pipeline(_Section):
     options: SamplingOptions = SamplingOptions()
 
 
+class Recorded(_Section):
+    """Answers that some RAG gave earlier, with the passages that it was given."""
+
+    files: Annotated[list[Line], BeforeValidator(_as_list), Field(min_length=1)]
+    """One file a run: the r-th is run r."""
+    fields: dict[RecordedField, Line] = {}
+    """Columns, where they have names that faithbot does not know."""
+
+
 class System(_Section):
     """The thing on trial. Each side brings its own."""
 
-    pipeline: Pipeline
+    pipeline: Pipeline | None = None
+    recorded: Recorded | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> System:
+        if (self.pipeline is None) == (self.recorded is None):
+            raise PydanticCustomError("kind", "name one system, `pipeline` or `recorded`")
+        return self
 
 
 class JudgeSettings(_Section):
     """Who decides which claims are supported. Always base's."""
 
-    method: Literal["evidence", "label"] = "evidence"
+    method: Literal["evidence", "label", "recorded"] = "evidence"
     model: Line | None = None
+    scores: dict[RecordedMetric, Line] = {}
+    """For `recorded`: the column that holds each metric."""
+    scale: tuple[StrictNumber, StrictNumber] = (0, 1)
+    """For `recorded`: the scores that are worst and best."""
 
     @model_validator(mode="after")
     def _model_fits(self) -> JudgeSettings:
         if self.method == "label" and self.model is None:
             raise PydanticCustomError("model", "method `label` needs a `model`, such as ollama/qwen2.5:7b")
-        if self.method == "evidence" and self.model is not None:
-            raise PydanticCustomError("model", "method `evidence` calls no model: remove `model`, or choose `label`")
+        if self.method != "label" and self.model is not None:
+            raise PydanticCustomError(
+                "model",
+                "method `{method}` calls no model: remove `model`, or choose `label`",
+                {"method": self.method},
+            )
         return self
+
+    @model_validator(mode="after")
+    def _scores_fit(self) -> JudgeSettings:
+        if (self.method == "recorded") != bool(self.scores):
+            raise PydanticCustomError(
+                "scores", "`scores` and method `recorded` go together, such as {{faithfulness: gpt_groundedness}}"
+            )
+        if self.scale[0] == self.scale[1]:
+            raise _problem_inside(("scale",), "the worst and the best score must differ")
+        return self
+
+
+class NoiseSettings(_Section):
+    """How closely the noise is looked at."""
+
+    judge_repeats: int = Field(default=1, ge=1, le=10, strict=True)
+    """Judgements of each answer; from 2 on, the judge's part of the noise is known."""
 
 
 class MetricGate(_Section):
@@ -170,6 +220,7 @@ class Config(_Section):
     min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: int = Field(default=2, ge=1, le=50, strict=True)
+    noise: NoiseSettings = NoiseSettings()
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
 
@@ -189,6 +240,21 @@ class LoadedConfig:
         return _place(self.path, self.snapshot.label, self.document, key)
 
     @property
+    def pipeline(self) -> Pipeline:
+        """Settings of the built-in pipeline; ValueError where the system is another one."""
+        if self.config.system.pipeline is None:
+            raise ValueError(f"{self.path} configures no pipeline")
+        return self.config.system.pipeline
+
+    @property
+    def answered_by(self) -> str:
+        """Who answers: the pipeline's model, or the records that hold the answers."""
+        if not self.recorded_paths:
+            return self.pipeline.model
+        first, *others = self.recorded_paths
+        return f"records in {first}" + (f" and {len(others)} more" if others else "")
+
+    @property
     def golden_path(self) -> str:
         """Golden set, from the repository's root."""
         return self._resolve(self.config.golden, "golden")
@@ -196,17 +262,23 @@ class LoadedConfig:
     @property
     def prompt_path(self) -> str:
         """Prompt template, from the repository's root."""
-        return self._resolve(self.config.system.pipeline.prompt, *PROMPT_KEY)
+        return self._resolve(self.pipeline.prompt, *PROMPT_KEY)
 
     @property
     def document_patterns(self) -> list[str]:
         """Glob patterns from the repository's root; those that leave files out still start with ``!``."""
-        return self._patterns(self.config.system.pipeline.documents, *DOCUMENTS_KEY)
+        return self._patterns(self.pipeline.documents, *DOCUMENTS_KEY)
 
     @property
     def trigger_patterns(self) -> list[str]:
         """As `document_patterns`, for the files that `triggers` names."""
         return self._patterns(self.config.triggers, "triggers")
+
+    @property
+    def recorded_paths(self) -> list[str]:
+        """Files of recorded answers, from the repository's root; empty where the system is another one."""
+        files = self.config.system.recorded.files if self.config.system.recorded else []
+        return [self._resolve(path, *RECORDED_KEY, index) for index, path in enumerate(files)]
 
     def require(self, path: str, *key: str | int) -> None:
         """:class:`UsageError` with the setting that names the file, where it is not there."""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faithbot.golden import Question
-    from faithbot.judge.protocol import Judge
+    from faithbot.judge.protocol import Judge, Judgement
     from faithbot.progress import Progress
-    from faithbot.systems.protocol import System
+    from faithbot.systems.protocol import Answer, System
 
 
 class Step(NamedTuple):
@@ -49,9 +49,11 @@ async def evaluate(
     runs: int,
     parallel: int,
     progress: Progress,
+    judge_repeats: int = 1,
 ) -> dict[SideName, tuple[AnswerRecord, ...]]:
     """Answer and judge every question, ``runs`` times a side, at most ``parallel`` answers at once.
 
+    With ``judge_repeats`` above 1 a judge that may waver judges each answer that often; the first judgement counts.
     A question that fails by itself is recorded with its reason. An error that concerns all (a dead server) ends the
     evaluation and is raised; answers made before are in the models' cache.
     """
@@ -62,7 +64,7 @@ async def evaluate(
 
     async def work(step: Step) -> None:
         try:
-            records[step] = await _answer_and_judge(step, systems[step.side], judge)
+            records[step] = await _answer_and_judge(step, systems[step.side], judge, judge_repeats)
             progress.advance(f"{step.side}, run {step.run}")
         finally:
             slots.release()
@@ -91,15 +93,13 @@ def _first(group: BaseExceptionGroup[FaithbotError]) -> FaithbotError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerRecord:
+async def _answer_and_judge(step: Step, system: System, judge: Judge, judge_repeats: int) -> AnswerRecord:
     question, _, run = step
     try:
         answer = await system.answer(question.text, run)
     except CallError as error:
         return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
-    # The half of a sentence that a limit of tokens left is no claim of anybody.
-    judged = finished_part(answer.text) if answer.is_cut else answer.text
-    judgement = await judge.judge(question.text, judged, [context.text for context in answer.contexts])
+    judgement, *judged_again = await _judgements(question.text, answer, judge, judge_repeats)
     return AnswerRecord(
         question_id=question.id,
         run=run,
@@ -108,6 +108,18 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge) -> AnswerR
         request_key=answer.request_key,
         is_cut=answer.is_cut,
         judgement=judgement,
+        judged_again=tuple(judged_again),
         failure=judgement.unscored,
         seconds=answer.seconds,
     )
+
+
+async def _judgements(question: str, answer: Answer, judge: Judge, repeats: int) -> list[Judgement]:
+    """The judgement that counts, and the further ones that show how far the judge wavers."""
+    if answer.judgement is not None:
+        return [answer.judgement]
+    # The half of a sentence that a limit of tokens left is no claim of anybody.
+    judged = finished_part(answer.text) if answer.is_cut else answer.text
+    contexts = [context.text for context in answer.contexts]
+    times = 1 if judge.repeats_itself else repeats
+    return [await judge.judge(question, judged, contexts, repeat) for repeat in range(1, times + 1)]

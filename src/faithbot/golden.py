@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from faithbot.errors import UsageError
-from faithbot.json_text import parse_json
+from faithbot.rows import json_rows
 from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from faithbot.snapshots import Snapshot
 
 # Role of a field: the names that people give it, first match wins.
@@ -48,7 +46,7 @@ def load_golden_set(snapshot: Snapshot, path: str) -> tuple[Question, ...]:
     name = f"{path} ({snapshot.label})"
     questions: dict[str, Question] = {}
     places: dict[str, str] = {}
-    for place, row in _rows(read_text(snapshot, path), name):
+    for place, row in json_rows(read_text(snapshot, path), name, "an object with a `question`"):
         question = _question(row, f"{name}, {place}")
         if question.id in questions:
             what = "id" if row.get("id") is not None else "question"
@@ -69,22 +67,6 @@ def select(questions: tuple[Question, ...], only: tuple[str, ...], limit: int | 
         raise UsageError(f"--only {unknown[0]}: no question has this id; there are {', '.join(sorted(known)[:10])}.")
     chosen = tuple(question for question in questions if not only or question.id in only)
     return chosen[:limit]
-
-
-def _rows(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Places and rows of a JSON list or of JSON lines; which of the two it is shows in the first character."""
-    if text.lstrip().startswith("["):
-        numbered = ((f"item {number}", item) for number, item in enumerate(parse_json(text, name), start=1))
-    else:
-        numbered = (
-            (f"line {number}", parse_json(line, f"{name}, line {number}"))
-            for number, line in enumerate(text.split("\n"), start=1)
-            if line.strip()
-        )
-    for place, row in numbered:
-        if not isinstance(row, dict):
-            raise UsageError(f"{name}, {place}: expected an object with a `question`, found {json.dumps(row)[:60]}.")
-        yield place, row
 
 
 def _question(row: dict[str, Any], place: str) -> Question:

@@ -19,16 +19,17 @@ from faithbot.report.wording import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
 from faithbot.side_table import in_halves
-from faithbot.systems.pipeline import PipelineSystem
+from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from faithbot.config import JudgeSettings
     from faithbot.golden import Question
     from faithbot.progress import Progress
     from faithbot.snapshots import Snapshot
+    from faithbot.systems.protocol import System
 
 
 SIDES: tuple[SideName, ...] = ("base", "head")
@@ -79,7 +80,7 @@ class Plan:
     @property
     def models(self) -> tuple[str, ...]:
         """``provider/name`` of every model that it takes, each once."""
-        answering = [loaded.config.system.pipeline.model for loaded in self.sides.values()]
+        answering = [loaded.pipeline.model for loaded in self.sides.values() if not loaded.recorded_paths]
         return tuple(dict.fromkeys([*answering, *filter(None, [self.judge.model])]))
 
 
@@ -121,7 +122,7 @@ async def run_plan(plan: Plan, progress: Progress) -> Results:
 
 def pass_without_work(plan: Plan) -> Results:
     """The comparison where nothing that the answers depend on changed: no model is asked."""
-    sides = {name: _side(plan, name, loaded.config.system.pipeline.model) for name, loaded in plan.sides.items()}
+    sides = {name: _side(plan, name, loaded.answered_by) for name, loaded in plan.sides.items()}
     gate = plan.sides[plan.grader].config.gate
     return compare_without_work(plan.questions, gate, sides, runs=plan.runs, changes=plan.changes)
 
@@ -143,9 +144,10 @@ class _Evaluated(NamedTuple):
 
 
 async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: int, progress: Progress) -> _Evaluated:
+    config = plan.sides[plan.grader].config
     async with ModelPool(plan.request.cache) as models:
-        opened = {name: await _open_system(name, loaded, models, plan.questions) for name, loaded in sides.items()}
-        systems: dict[SideName, PipelineSystem] = {name: opened[name].system for name in SIDES if name in opened}
+        opened = {name: await _open_system(plan, name, runs, models) for name in sides}
+        systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
         with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
             judge = open_judge(plan.judge, models.open)
             fingerprint = await judge.fingerprint()
@@ -153,11 +155,16 @@ async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: in
         progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
         started = time.monotonic()
         answers = await evaluate(
-            plan.questions, systems, judge, runs=runs, parallel=models.parallel_calls, progress=progress
+            plan.questions,
+            systems,
+            judge,
+            runs=runs,
+            parallel=models.parallel_calls,
+            progress=progress,
+            judge_repeats=config.noise.judge_repeats,
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
     recorded = {name: _side(plan, name, opened[name].model, opened[name].digest, answers[name]) for name in systems}
-    config = plan.sides[plan.grader].config
     grading = Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},
@@ -217,20 +224,17 @@ def _load_golden_set(loaded: LoadedConfig) -> tuple[Question, ...]:
 
 
 class _OpenSystem(NamedTuple):
-    system: PipelineSystem
+    system: System
     model: str
     digest: str
 
 
-async def _open_system(
-    name: SideName, loaded: LoadedConfig, models: ModelPool, questions: Sequence[Question]
-) -> _OpenSystem:
+async def _open_system(plan: Plan, name: SideName, runs: int, models: ModelPool) -> _OpenSystem:
     """One side's system, ready to answer, its model known to be there."""
+    loaded = plan.sides[name]
     with _blamed_on(name):
-        with _named(loaded.place(*MODEL_KEY)):
-            model = models.open(loaded.config.system.pipeline.model)
-        system = PipelineSystem(loaded, model)
-        system.prepare(questions)
+        system = open_system(loaded, plan.judge, runs, models.open)
+        system.prepare(plan.questions)
         with _named(loaded.place(*MODEL_KEY)):
             return _OpenSystem(system, *await system.describe())
 

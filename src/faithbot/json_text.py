@@ -12,14 +12,15 @@ MAX_DEPTH = 50
 """Levels of lists and objects. The parser's own limit differs between Python versions, and may end the process."""
 
 
-def parse_json(text: str, place: str) -> Any:
+def parse_json(text: str, place: str, *, nan_is_missing: bool = False) -> Any:
     """Parse a whole text; ``place`` (a file, or a file and a line) starts the message of every :class:`UsageError`.
 
     Refused besides broken JSON is what Python reads but cannot pass on as UTF-8 or as JSON: half characters (lone
-    surrogates), numbers without an end (NaN, Infinity, 1e999) or of thousands of digits, and very deep nesting.
+    surrogates), numbers without an end (NaN, Infinity, 1e999) or of thousands of digits, and very deep nesting. With
+    ``nan_is_missing`` the words NaN and Infinity, which data frames write for what they do not have, are null.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=(lambda _: None) if nan_is_missing else None)
     except json.JSONDecodeError as error:
         line = f", line {error.lineno}" if "\n" in text else ""
         raise UsageError(f"{place}{line}, column {error.colno}: not valid JSON: {error.msg}.") from None

@@ -124,7 +124,7 @@ async def _judge_row(judge: Judge, row: AnswerRow | UnreadableRow) -> dict[str, 
 
 def _output(identifier: str | int | None, judgement: Judgement) -> dict[str, Any]:
     """The quote as plain text, and beside it where it stands."""
-    output = {"id": identifier, **judgement.model_dump(exclude={"claims"}), "claims": []}
+    output = {"id": identifier, **judgement.model_dump(exclude={"claims", "relevance"}), "claims": []}
     for claim in judgement.claims:
         source = claim.evidence.model_dump(exclude={"quote"}) if claim.evidence else None
         quote = claim.evidence.quote if claim.evidence else None

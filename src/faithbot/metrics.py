@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from faithbot.judge.protocol import STATES_NO_FACT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from faithbot.config import MetricName
     from faithbot.golden import Question
     from faithbot.judge.protocol import Judgement
-    from faithbot.results import AnswerRecord
+    from faithbot.results import AnswerRecord, MetricComparison
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,11 @@ def unsupported_per_answer(record: AnswerRecord, _question: Question) -> float |
     return float(sum(claim.support in ("contradicted", "not_found") for claim in judgement.claims))
 
 
+def answer_relevance(record: AnswerRecord, _question: Question) -> float | None:
+    """How well the answer meets the question, 0 to 1, where the judge says so."""
+    return record.judgement.relevance if record.judgement else None
+
+
 def abstention_rate(record: AnswerRecord, question: Question) -> float | None:
     """1 where the answer says that it cannot answer. Questions that have no answer in the sources are left out."""
     judgement = _judged(record)
@@ -83,7 +88,13 @@ METRICS: dict[MetricName, Metric] = {
         Metric("faithfulness", "higher", faithfulness),
         Metric("contradiction_rate", "lower", contradiction_rate, needs_claims=True),
         Metric("unsupported_per_answer", "lower", unsupported_per_answer, needs_claims=True),
+        Metric("answer_relevance", "higher", answer_relevance),
         Metric("abstention_rate", "lower", abstention_rate),
         Metric("hit_rate", "higher", hit_rate),
     )
 }
+
+
+def first_gated(compared: Mapping[str, MetricComparison]) -> Metric | None:
+    """The metric that noise is looked at for; None where no gated one was measured."""
+    return next((metric for name, metric in METRICS.items() if name in compared and compared[name].gated), None)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Alternative = Literal["less", "greater", "two-sided"]
 Method = Literal["relabelling", "sign-flip", "unchanged", "none"]
 
-_POWER = 0.8
+POWER = 0.8
+"""Share of comparisons in which a change of the size that is called detectable is flagged."""
 _CONFIDENCE = 0.95
 _DECIMALS = 13
 """Scores that agree to this many decimals, relative to the largest score, are equal: rounding is not noise."""
@@ -259,7 +260,7 @@ def _test(questions: _Questions, alternative: Alternative, tail: float) -> _Test
         _p_value(base, head, alternative),
         band=critical,
         critical=critical,
-        margin=student_quantile(_POWER, df) * standard_error,
+        margin=student_quantile(POWER, df) * standard_error,
         fewest=0.0 if smallest_p(_counts(base), _counts(head)) <= tail + _ROUNDING else math.inf,
     )
 
@@ -303,7 +304,7 @@ def _sign_flip_test(base: Floats, head: Floats, alternative: Alternative, tail: 
         "sign-flip",
         p_value,
         critical=student_quantile(1 - tail, n - 1) * standard_error,
-        margin=student_quantile(_POWER, n - 1) * standard_error,
+        margin=student_quantile(POWER, n - 1) * standard_error,
         fewest=fewest * float(largest_move),
     )
 

@@ -38,6 +38,8 @@ class AnswerRecord(_Record):
     is_cut: bool = False
     """The answer ended at the limit of tokens."""
     judgement: Judgement | None = None
+    judged_again: tuple[Judgement, ...] = ()
+    """Further judgements of the same answer, which only tell how far the judge wavers."""
     failure: str | None = None
     """Why there is no answer or no judgement; None where there are both."""
     seconds: float = 0.0
@@ -108,6 +110,15 @@ class MetricComparison(_Record):
     min_effect: float = 0.0
 
 
+class NoiseSources(_Record):
+    """Variances of one run's score of a question, in the metric's unit squared."""
+
+    generator: float
+    """Of answering anew."""
+    judge: float
+    """Of judging the same answer anew."""
+
+
 class ClaimSource(_Record):
     """Where the evidence of a claim stands."""
 
@@ -175,6 +186,10 @@ class Results(_Record):
     reason: str
     """Why this verdict, in one plain sentence."""
     metrics: dict[str, MetricComparison]
+    noise_sources: dict[str, NoiseSources] = {}
+    """By gated metric; known where answers were judged again (`noise.judge_repeats`) or the judge cannot waver."""
+    slices: dict[str, dict[str, MetricComparison]] = {}
+    """Gated metrics on the questions of each tag, never flagged."""
     newly_unsupported: tuple[ClaimChange, ...] = ()
     expected_by_chance: float | None = None
     """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""

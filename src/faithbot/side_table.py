@@ -33,6 +33,17 @@ class SideTable:
         ]
         return np.array(values, dtype=float)
 
+    def repeated_scores(self, metric: Metric) -> NDArray[np.float64]:
+        """Shape (questions, runs, judgements of the same answer); NaN where the metric says nothing."""
+        most = max((len(record.judged_again) for row in self.rows for record in row), default=0)
+        scores = np.full((len(self.rows), len(self.rows[0]) if self.rows else 0, 1 + most), np.nan)
+        for place in np.ndindex(scores.shape[:2]):
+            question, record = self.questions[place[0]], self.rows[place[0]][place[1]]
+            for repeat, judgement in enumerate((record.judgement, *record.judged_again)):
+                score = metric.score(record.model_copy(update={"judgement": judgement}), question)
+                scores[(*place, repeat)] = np.nan if score is None else score
+        return scores
+
     def judged(self) -> NDArray[np.bool_]:
         """Per question: at least one run has a score or is an abstention."""
         return np.array([any(is_judged(record) for record in row) for row in self.rows])

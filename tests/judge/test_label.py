@@ -51,6 +51,14 @@ def test_the_call_is_constrained_repeatable_and_asks_for_little() -> None:
     assert request.json_schema["properties"]["label"]["enum"] == ["YES", "PARTIAL", "NO"]
 
 
+def test_judging_again_is_a_new_draw() -> None:
+    model = ScriptedModel(['{"label": "YES"}', '{"label": "NO"}'])
+    judge = LabelJudge(model)
+    for repeat in (1, 2):
+        asyncio.run(judge.judge("How long?", "You have 30 days.", CONTEXTS, repeat))
+    assert [(request.seed, request.run) for request in model.requests] == [(0, 1), (1, 2)]
+
+
 def test_the_context_is_sized_once_before_the_first_answer() -> None:
     """A context that grows with the answers makes a server load the model again and again."""
     question, answer, contexts = "How long?", "Thirty days. " * 500, ["Returns within 30 days. " * 50] * 4

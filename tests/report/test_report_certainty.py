@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.certainty import certainty
-from faithbot.results import AnswerRecord, Results, Usage
+from faithbot.results import AnswerRecord, NoiseSources, Results, Usage
 
 
 def text(recorded: Results) -> str:
@@ -101,3 +103,18 @@ def test_the_cost_is_told_in_one_sentence() -> None:
 def test_sides_with_different_weights_under_one_name_are_told_apart() -> None:
     renewed = results(sides={"base": side("base"), "head": side("head", model_digest="sha256:0f1e2d3c")})
     assert "Answers by ollama/llama3.2:3b (a80c4f) and ollama/llama3.2:3b (0f1e2d)." in text(renewed)
+
+
+@pytest.mark.parametrize(
+    ("generator", "judge", "sentence"),
+    [
+        (0.01, 0.0, "All of the noise comes from answering anew: the judge gave the same answer the same score."),
+        (0.01, 0.02, "About two thirds of the noise is the judge's: a stronger judge helps more than more questions."),
+        (0.03, 0.01, "About a quarter of the noise is the judge's: more questions help most."),
+        (0.1, 0.001, "Almost nothing of the noise is the judge's: more questions help most."),
+    ],
+)
+def test_the_source_of_the_noise_and_what_helps(generator: float, judge: float, sentence: str) -> None:
+    sources = {"faithfulness": NoiseSources(generator=generator, judge=judge)}
+    assert sentence in certainty(regression(noise_sources=sources))[0]
+    assert "of the noise" not in certainty(regression())[0]

@@ -88,6 +88,8 @@ def _data_digest() -> str:
 class EvidenceJudge:
     """Judges by words, order, numbers, names and polarity; no model call, about a millisecond a claim."""
 
+    repeats_itself = True
+
     def __init__(self) -> None:
         self._weights = packaged_weights()
 
@@ -98,7 +100,7 @@ class EvidenceJudge:
     def reserve(self, tokens: int) -> None:
         """Nothing to do: no model, no context window."""
 
-    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:  # noqa: ARG002
+    async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:  # noqa: ARG002
         """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""
         if not answer.strip():
             return Judgement(unscored="the answer is empty")

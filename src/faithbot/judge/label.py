@@ -39,6 +39,8 @@ _TAG = re.compile(r"<(?=/?\s*(?:passage|answer)\b)", re.IGNORECASE)
 class LabelJudge:
     """Judges a whole answer at once. Its one claim is the answer itself."""
 
+    repeats_itself = False
+
     def __init__(self, model: Model) -> None:
         self._model = model
         source = resources.files("faithbot.judge").joinpath("prompts/label.md").read_text(encoding="utf-8")
@@ -64,7 +66,7 @@ class LabelJudge:
         """Size the model's context for that and the prompt around it; a longer answer still finds room, at a reload."""
         self._model.reserve(tokens + self._own_tokens)
 
-    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
+    async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
         """One call; none where the answer abstains, is empty, or was given no passage at all."""
         if not answer.strip():
             return Judgement(unscored="the answer is empty")
@@ -73,7 +75,13 @@ class LabelJudge:
         if not any(context.strip() for context in contexts):
             return _judgement("NO", answer, contexts)
         prompt = self._template.render(question=question, answer=answer, contexts=contexts)
-        request = ChatRequest(messages=(Message(role="user", content=prompt),), options=_OPTIONS, json_schema=_SCHEMA)
+        request = ChatRequest(
+            messages=(Message(role="user", content=prompt),),
+            options=_OPTIONS,
+            seed=repeat - 1,
+            run=repeat,
+            json_schema=_SCHEMA,
+        )
         try:
             reply = await self._model.chat(request)
         except CallError as error:

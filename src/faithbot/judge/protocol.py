@@ -50,6 +50,8 @@ class Judgement(_Frozen):
     claims: tuple[Claim, ...] = ()
     faithfulness: float | None = None
     """Supported share of the scored claims, 0 to 1 (``label``: 1, 0.5 or 0). None: abstained, no claim, or unscored."""
+    relevance: float | None = None
+    """How well the answer meets the question, 0 to 1. None: this judge does not say."""
     abstained: bool = False
     """The answer says that it cannot answer: neither faithful nor unfaithful."""
     unscored: str | None = None
@@ -77,6 +79,9 @@ class JudgeFingerprint(_Frozen):
 class Judge(Protocol):
     """Turns an answer and its contexts into claims with supports. Never guesses: what it cannot read is unscored."""
 
+    repeats_itself: bool
+    """Known to judge the same answer the same way every time: judging it again would tell nothing."""
+
     async def fingerprint(self) -> JudgeFingerprint:
         """Identity of this judge, model digest included."""
         ...
@@ -85,6 +90,6 @@ class Judge(Protocol):
         """Announce the most tokens that question, contexts and answer have together, before the first answer."""
         ...
 
-    async def judge(self, question: str, answer: str, contexts: Sequence[str]) -> Judgement:
-        """Judge one answer against the contexts that it was given."""
+    async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
+        """Judge one answer against the contexts that it was given; each ``repeat`` (1, 2, ...) is a new draw."""
         ...

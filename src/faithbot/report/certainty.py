@@ -12,7 +12,8 @@ from faithbot.report.wording import count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from faithbot.results import AnswerRecord, MetricComparison, Results, Side, SideName
+    from faithbot.judge.protocol import JudgeFingerprint
+    from faithbot.results import AnswerRecord, MetricComparison, NoiseSources, Results, Side, SideName
 
 _SIDES: dict[SideName, str] = {"base": "base", "head": "this PR"}
 _MOST_REASONS = 3
@@ -20,6 +21,16 @@ _MOST_PLACES = 4
 _REASON_LIMIT = 200
 
 
+_SHARES = {
+    0.0: "Almost nothing",
+    0.1: "About a tenth",
+    0.25: "About a quarter",
+    1 / 3: "About a third",
+    0.5: "About half",
+    2 / 3: "About two thirds",
+    0.75: "About three quarters",
+    1.0: "Almost all",
+}
 _FEWEST_FOR_INTERVAL = 6
 """Questions below which an interval over questions promises a precision that nobody has."""
 
@@ -27,13 +38,15 @@ _FEWEST_FOR_INTERVAL = 6
 def certainty(results: Results) -> list[str]:
     """Paragraphs of plain text: what was measured, what was scored, who judged, what it cost."""
     gated = next(((name, metric) for name, metric in results.metrics.items() if metric.gated), None)
-    paragraphs = [_noise(*gated, results.runs) if gated else [], _coverage(results), _judge(results), _usage(results)]
+    paragraphs = [_noise(*gated, results) if gated else [], _coverage(results), _judge(results), _usage(results)]
     return [" ".join(sentences) for sentences in paragraphs if sentences]
 
 
-def _noise(name: str, metric: MetricComparison, runs: int) -> list[str]:
+def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
+    sources = results.noise_sources.get(name)
     return [
-        *_run_differences(name, metric, runs),
+        *_run_differences(name, metric, results.runs),
+        *([noise_sources(sources)] if sources else []),
         *_unchanged_questions(metric),
         *_p_value(metric),
         *_smallest_detectable(metric),
@@ -52,6 +65,16 @@ def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator
             spreads.append(f"{wording.number(max(known) - min(known))} ({_SIDES[side]})")
     if spreads:
         yield f"{_runs_of_a_side(runs)} differed in {wording.label(name)} by {' and '.join(spreads)}."
+
+
+def noise_sources(sources: NoiseSources) -> str:
+    """Where the noise comes from, and what helps against it."""
+    share = sources.judge / (sources.generator + sources.judge)
+    if share == 0:
+        return "All of the noise comes from answering anew: the judge gave the same answer the same score."
+    words = min(_SHARES, key=lambda known: abs(known - share))
+    cure = "a stronger judge helps more than more questions" if share >= 0.5 else "more questions help most"
+    return f"{_SHARES[words]} of the noise is the judge's: {cure}."
 
 
 def _runs_of_a_side(runs: int) -> str:
@@ -141,10 +164,20 @@ def _judge(results: Results) -> list[str]:
     if fingerprint is None:
         return []
     model = f" with {fingerprint.model}" if fingerprint.model else ", no model"
+    if fingerprint.method == "recorded":
+        return list(_recorded_scores(fingerprint))
     return [
         f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
         "How often it agrees with people on your answers has not been measured.",
     ]
+
+
+def _recorded_scores(fingerprint: JudgeFingerprint) -> Iterator[str]:
+    """Which columns were read, and how their scale became 0 to 1; nothing is known of who filled them."""
+    columns = [f"{column} as {wording.label(metric)}" for metric, column in fingerprint.options["scores"].items()]
+    worst, best = fingerprint.options["scale"]
+    yield f"Scores as they were recorded with the answers: {' and '.join(columns)} ({worst:g} to {best:g} is 0 to 1)."
+    yield "Who gave them and how is not known, nor how often people would agree."
 
 
 def _usage(results: Results) -> list[str]:

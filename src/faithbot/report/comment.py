@@ -8,12 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import jinja2
-from tabulate import tabulate
 
 from faithbot.report import changes, claims, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
-from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
+from faithbot.report.slices import slice_rows, slices_table
+from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, markdown_table, metric_rows
 
 if TYPE_CHECKING:
     from faithbot.results import Results
@@ -41,15 +41,19 @@ class _Form:
     """Lines of each file's diff; 0: no diffs."""
     details: bool
     warnings: int
+    slices: int
+    """Rows of the table of tags."""
 
 
-_WHOLE = _Form(claims=100_000, folded=100_000, text=2000, changes=1000, diff_lines=1000, details=True, warnings=1000)
+_WHOLE = _Form(
+    claims=100_000, folded=100_000, text=2000, changes=1000, diff_lines=1000, details=True, warnings=1000, slices=1000
+)
 """The report beside the comment."""
 _FORMS = (
-    _Form(claims=5, folded=50, text=400, changes=20, diff_lines=120, details=True, warnings=12),
-    _Form(claims=5, folded=20, text=300, changes=8, diff_lines=20, details=True, warnings=8),
-    _Form(claims=5, folded=10, text=200, changes=8, diff_lines=0, details=True, warnings=4),
-    _Form(claims=3, folded=0, text=120, changes=0, diff_lines=0, details=False, warnings=2),
+    _Form(claims=5, folded=50, text=400, changes=20, diff_lines=120, details=True, warnings=12, slices=12),
+    _Form(claims=5, folded=20, text=300, changes=8, diff_lines=20, details=True, warnings=8, slices=12),
+    _Form(claims=5, folded=10, text=200, changes=8, diff_lines=0, details=True, warnings=4, slices=6),
+    _Form(claims=3, folded=0, text=120, changes=0, diff_lines=0, details=False, warnings=2, slices=0),
 )
 """From the whole to the shortest; the first that fits is posted."""
 
@@ -87,6 +91,7 @@ def _render(results: Results, form: _Form, run_url: str | None) -> str:
             is_evaluated=any(side.answers for side in results.sides.values()),
             head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
             table=_metrics_table(results),
+            slices=slice_rows(results),
             newly_unsupported=claims.newly_unsupported(results),
             no_longer_unsupported=claims.no_longer_unsupported(results),
             grading=changes.of_grading(results),
@@ -110,13 +115,7 @@ def _metrics_table(results: Results) -> str:
         if gated:
             escaped = escaped._replace(metric=f"**{escaped.metric}**", change=_bold(row.change))
         cells.append([escaped[column] for column in columns])
-    return tabulate(
-        cells,
-        headers=[HEADERS[column] for column in columns],
-        tablefmt="pipe",
-        disable_numparse=True,
-        colalign=[ALIGNMENT[column] for column in columns] if cells else None,
-    )
+    return markdown_table(cells, [HEADERS[column] for column in columns], [ALIGNMENT[column] for column in columns])
 
 
 def _bold(text: str) -> str:
@@ -145,6 +144,7 @@ def _environment() -> jinja2.Environment:
         "code": escape_code,
         "fence": fence,
         "commit": _commit,
+        "slices_table": slices_table,
         "lines": str.splitlines,
         "count": wording.count,
         "duration": wording.duration,

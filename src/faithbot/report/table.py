@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tabulate import tabulate
+
 from faithbot.report import wording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faithbot.results import MetricComparison, Results
 
 MAX_ROWS = 12
@@ -37,6 +41,13 @@ def metric_rows(results: Results) -> list[tuple[Row, bool]]:
 def filled_columns(rows: list[Row]) -> list[int]:
     """Indices of the columns that hold something in at least one row."""
     return [column for column in range(len(HEADERS)) if any(row[column] for row in rows)]
+
+
+def markdown_table(cells: Sequence[Sequence[str]], headers: Sequence[str], alignment: Sequence[str]) -> str:
+    """A table of cells that are escaped already."""
+    return tabulate(
+        cells, headers=headers, tablefmt="pipe", disable_numparse=True, colalign=alignment if cells else None
+    )
 
 
 def _row(name: str, metric: MetricComparison) -> Row:

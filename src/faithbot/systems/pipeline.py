@@ -36,7 +36,7 @@ class PipelineSystem:
     """One side's pipeline. The model is shared between the sides. Call :meth:`prepare` before :meth:`answer`."""
 
     def __init__(self, loaded: LoadedConfig, model: Model) -> None:
-        settings = loaded.config.system.pipeline
+        settings = loaded.pipeline
         place = loaded.place(*DOCUMENTS_KEY)
         paths = match_documents(loaded.snapshot, loaded.document_patterns, place)
         chunks = load_chunks(loaded.snapshot, paths, settings.chunking.size, settings.chunking.overlap)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import BaseModel, ConfigDict
+
+from faithbot.judge.protocol import Judgement
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faithbot.golden import Question
 
 
 class Context(BaseModel):
@@ -31,10 +38,19 @@ class Answer(BaseModel):
     is_cut: bool = False
     """The answer ended at the limit of tokens, not where the model meant to end."""
     seconds: float = 0.0
+    judgement: Judgement | None = None
+    """Given by the system itself, instead of the judge: a recorded one, or why no judge can give any."""
 
 
 class System(Protocol):
     """A RAG under test. One bad question raises :class:`faithbot.errors.CallError`; other errors end the evaluation."""
+
+    longest_call: int
+    """Tokens, at most, of the longest call that was prepared, with its answer."""
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Get ready for all questions, before the first one is asked. Finds mistakes before they cost a call."""
+        ...
 
     async def describe(self) -> tuple[str, str]:
         """Model and digest of its weights, for the report. Raises where the model cannot be reached."""
