@@ -13,6 +13,7 @@ from faithbot import __version__
 from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
 from faithbot.action.delivery import artifact_file
 from faithbot.action.log import LogLines, say, say_error, show
+from faithbot.action.ownership import hand_over
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.clone import Clone
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 OLLAMA_OWNER = "ollama_owner"
 """Under which name the step's clean-up finds whose Ollama to remove."""
 _OLLAMA = "ollama/"
+_KEPT = "faithbot"
+"""Folder of calls and models under `runner.temp`."""
 _LOG_LINES = 300
 
 
@@ -67,10 +70,19 @@ class Step:
             results = results.model_copy(update={"head_commit": activity.status_commit})
         with self._phases.phase("writing"):
             code = self._delivery.deliver(results, activity)
+        self._hand_over()
         with group("Verdict"), commands_stopped():
             show(render_summary(results))
         say(f"time: {self._phases}")
         return code
+
+    def _hand_over(self) -> None:
+        """Leave no file of root's where the runner's user wants to cache or remove it."""
+        workspace = self._runner.workspace
+        hand_over(workspace / self._inputs.artifact_dir, like=workspace)
+        hand_over(self._models_folder(), like=workspace)
+        if self._runner.temp is not None:
+            hand_over(self._runner.temp / _KEPT, like=self._runner.temp)
 
     def _evaluate(self, event: Event) -> Results | None:
         """None where the event asks for nothing."""
@@ -119,7 +131,7 @@ class Step:
         """Where things are kept from run to run: outside the workspace, where a pull request cannot put anything."""
         if given := self._environ.get(variable):
             return Path(given)
-        return (self._runner.temp or Path.home()) / "faithbot" / name
+        return (self._runner.temp or Path.home()) / _KEPT / name
 
     @contextmanager
     def _models(self, plan: Plan) -> Iterator[None]:

@@ -1,0 +1,44 @@
+"""What a container writes as root belongs to the runner's user in the end."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from faithbot.action.ownership import hand_over
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUNNER = 1001 if os.getuid() == 0 else os.getuid()
+"""Only root, which is who tests in a container are, can give a file to somebody else."""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A folder of the runner's user, with what root wrote into it, and a file of somebody else's elsewhere."""
+    (tmp_path / "outside.txt").write_text("mine")
+    folder = tmp_path / "workspace"
+    (folder / "report" / "deep").mkdir(parents=True)
+    (folder / "report" / "deep" / "results.json").write_text("{}")
+    (folder / "report" / "link").symlink_to(tmp_path / "outside.txt")
+    (folder / "report" / "away").symlink_to(tmp_path)
+    os.chown(folder, RUNNER, RUNNER)
+    return folder
+
+
+def test_everything_in_the_folder_is_handed_over(workspace: Path) -> None:
+    hand_over(workspace / "report", like=workspace)
+    assert {os.lstat(path).st_uid for path in workspace.rglob("*")} == {RUNNER}
+
+
+def test_what_a_link_leads_to_stays_whose_it_is(workspace: Path) -> None:
+    hand_over(workspace / "report", like=workspace)
+    assert os.lstat(workspace.parent / "outside.txt").st_uid == os.getuid()
+    assert os.lstat(workspace.parent).st_uid == os.getuid()
+
+
+def test_a_folder_that_was_never_made_is_no_error(workspace: Path) -> None:
+    hand_over(workspace / "nothing", like=workspace)
