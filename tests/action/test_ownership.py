@@ -42,3 +42,8 @@ def test_what_a_link_leads_to_stays_whose_it_is(workspace: Path) -> None:
 
 def test_a_folder_that_was_never_made_is_no_error(workspace: Path) -> None:
     hand_over(workspace / "nothing", like=workspace)
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Path) -> None:
+    hand_over(workspace / "report" / "away", like=workspace)
+    assert os.lstat(workspace.parent / "outside.txt").st_uid == os.getuid()

@@ -14,6 +14,8 @@ def hand_over(folder: Path, like: Path) -> None:
 
     Links are given away, not followed. What cannot be given away stays as it is.
     """
+    if folder.is_symlink() or not folder.is_dir():
+        return
     owner = os.lstat(like)
     for place, folders, files in os.walk(folder):
         for path in (place, *(os.path.join(place, name) for name in (*folders, *files))):
