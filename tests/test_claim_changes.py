@@ -82,9 +82,10 @@ def test_a_claim_of_one_head_run_of_two_is_no_news_by_itself() -> None:
 
 def test_claims_of_some_runs_are_news_where_there_are_more_of_them_than_chance_gives() -> None:
     """A prompt that makes the model invent something else in each run."""
-    others = [claim(f"The {thing} weighs {i} kg.", "not_found") for i, thing in enumerate(("tent", "lamp", "stove"), 1)]
+    things = ("tent", "lamp", "stove", "boot", "rope", "knife")
+    others = [claim(f"The {thing} weighs {i} kg.", "not_found") for i, thing in enumerate(things, start=1)]
     found = changes(runs(answered(GOOD), answered(GOOD)), runs(answered(INVENTED, *others), answered(INVENTED)))
-    assert [change.head_runs for change in found.newly_unsupported] == [2, 1, 1, 1]
+    assert [change.head_runs for change in found.newly_unsupported] == [2, 1, 1, 1, 1, 1, 1]
     as_noisy = changes(runs(answered(GOOD, *others), answered(GOOD)), runs(answered(INVENTED, *others), answered(GOOD)))
     assert as_noisy.newly_unsupported == ()
     assert [change.claim for change in as_noisy.sporadic] == [INVENTED.text]

@@ -12,6 +12,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
 
 RARE = 0.05
 """Chance up to which more claims than expected are no accident."""
@@ -29,9 +32,10 @@ class ChanceLevel:
     questions: int = 0
     measured: int = 0
     """Questions with two reference runs or more."""
-    _per_flicker: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    """By missing runs, summed over measured questions."""
     _expected: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    """By missing runs, summed over measured questions."""
+    _largest: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    """Claims per flicker, likewise."""
 
     def add_question(self, reference_runs: int, other_runs: int, seen_in: list[int]) -> None:
         """One compared question: judged runs of both sides, and in how many reference runs each statement is held."""
@@ -42,9 +46,9 @@ class ChanceLevel:
         flickers = sum(0 < runs < reference_runs for runs in seen_in)
         self.flickers += flickers
         for runs in range(1, other_runs + 1):
-            ratio = expected_per_flicker(reference_runs, other_runs, runs)
-            self._per_flicker[other_runs - runs] += ratio
-            self._expected[other_runs - runs] += ratio * flickers
+            missing = other_runs - runs
+            self._expected[missing] += flickers * expected_per_flicker(reference_runs, other_runs, runs)
+            self._largest[missing] += largest_per_flicker(reference_runs, other_runs, runs)
 
     def expected(self, missing: int) -> float | None:
         """Claims in all but ``missing`` runs of the other side and no reference run; None where nothing measured it."""
@@ -53,16 +57,18 @@ class ChanceLevel:
         return self._expected[missing] * self.questions / self.measured
 
     def is_exceeded(self, missing: int, found: int) -> bool:
-        """Whether so many are more than chance gives, by the conditional test of two counts.
+        """Whether so many are more than chance gives, whatever the chances with which runs make claims.
 
-        Of Przyborowski and Wilenski (1940): given their sum, the smaller count of two Poisson counts is binomial.
+        By the conditional test of Przyborowski and Wilenski (1940): given their sum, one of two Poisson counts is
+        binomial.
         """
         if not self.measured or not found:
             return False
-        ratio = self._per_flicker[missing] / self.measured * self.questions / self.measured
+        ratio = self._largest[missing] / self.measured * self.questions / self.measured
         return _binomial_tail(found, found + self.flickers, ratio / (1.0 + ratio)) <= RARE
 
 
+@cache
 def expected_per_flicker(reference_runs: int, other_runs: int, runs: int) -> float:
     """Claims in exactly ``runs`` runs of the other side and no reference run, per claim that flickers in the reference.
 
@@ -71,6 +77,14 @@ def expected_per_flicker(reference_runs: int, other_runs: int, runs: int) -> flo
     """
     alone = math.comb(other_runs, runs) / (runs * math.comb(reference_runs + other_runs, runs))
     return alone / sum(1.0 / j for j in range(1, reference_runs))
+
+
+@cache
+def largest_per_flicker(reference_runs: int, other_runs: int, runs: int) -> float:
+    """As `expected_per_flicker`, the most that it can be: the claims' own chance is the one that makes it largest."""
+    p = np.linspace(1e-6, 1.0 - 1e-6, 1001)
+    alone = math.comb(other_runs, runs) * p**runs * (1.0 - p) ** (reference_runs + other_runs - runs)
+    return float((alone / (1.0 - p**reference_runs - (1.0 - p) ** reference_runs)).max())
 
 
 def _binomial_tail(successes: int, trials: int, p: float) -> float:

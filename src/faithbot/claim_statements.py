@@ -53,10 +53,13 @@ class Statement:
 def find_statements(sides: Mapping[SideName, Sequence[AnswerRecord]]) -> list[Statement]:
     """Claims of all answers to one question, grouped by meaning."""
     statements: list[Statement] = []
+    by_wording: dict[str, Statement] = {}
     for side, records in sides.items():
         for record in records:
             for claim in record.judgement.claims if record.judgement else ():
-                _statement_of(claim.text, statements).sightings.append(Sighting(side, record, claim))
+                if claim.text not in by_wording:
+                    by_wording[claim.text] = _statement_of(claim.text, statements)
+                by_wording[claim.text].sightings.append(Sighting(side, record, claim))
     return statements
 
 

@@ -58,7 +58,7 @@ def match_score(a: ClaimSignature, b: ClaimSignature) -> float:
     Dice coefficient over content words, a synonym counting RELATED_CREDIT; 1 for two claims of the same words. Items of
     lists overlap no more than the items themselves do: the words that introduce the list are the same for all of it.
     """
-    if a.negated != b.negated or not _same_quantities(a.quantities, b.quantities) or _opposed(a, b) or _renamed(a, b):
+    if a.negated != b.negated or _renamed(a, b) or _opposed(a, b) or not _same_quantities(a.quantities, b.quantities):
         return 0.0
     if not a.words and not b.words:
         return float(bool(a.quantities))
@@ -73,6 +73,8 @@ def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
 def _covered(words: frozenset[str], others: frozenset[str]) -> float:
     """Words that stand among the others, synonyms at less credit."""
     missing = words - others
+    if len(missing) == len(words):  # synonyms alone make no two claims alike
+        return 0.0
     akin = sum(not _related(others).isdisjoint(related_keys(word)) for word in missing)
     return len(words) - len(missing) + RELATED_CREDIT * akin
 
@@ -85,6 +87,8 @@ def _related(words: frozenset[str]) -> frozenset[str]:
 
 def _same_quantities(a: tuple[Quantity, ...], b: tuple[Quantity, ...]) -> bool:
     """Each number of one claim has its equal in the other; how often it is repeated does not matter."""
+    if not a or not b:
+        return not a and not b
     return all(any(x.equals(y) for y in b) for x in a) and all(any(y.equals(x) for x in a) for y in b)
 
 
