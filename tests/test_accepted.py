@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,11 +20,11 @@ from records import ABSTAINED, FINGERPRINT, USAGE, answered, claim, questions, r
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from faithbot.claim_changes import ClaimChanges
     from faithbot.judge.protocol import Judgement
 
+README = Path(__file__).parents[1] / "README.md"
 GOLDEN = (Question(id="returns", text="How long can I return a tent?"), Question(id="7", text="What burns?"))
 ENTRY = """\
 - question: how long can I  return a tent?
@@ -50,6 +52,11 @@ def test_an_entry_says_what_is_accepted_and_why_by_whom_and_when(tmp_path: Path)
             place="evals/accepted.yaml (main), line 1",
         ),
     )
+
+
+def test_the_readmes_example_is_read(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```yaml\n(- question:.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert [(entry.question_id, entry.by) for entry in load(tmp_path, block)] == [("returns", "Kim")]
 
 
 def test_a_question_is_named_by_its_id_or_its_words(tmp_path: Path) -> None:

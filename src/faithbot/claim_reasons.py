@@ -32,11 +32,10 @@ class Origin(NamedTuple):
 def find_origin(statement: Statement, side: SideName, sides: Mapping[SideName, Sequence[AnswerRecord]]) -> Origin:
     """Where a statement that a side makes without support comes from; no model is asked."""
     contexts = {name: _distinct_contexts(records) for name, records in sides.items()}
-    for found in statement.supported("base"):
-        if side == "head" and (evidence := found.claim.evidence) is not None:
-            context = found.record.contexts[evidence.context]
-            source = _source(evidence.quote, context, evidence.start, contexts)
-            return Origin(evidence.quote, source, "retrieval" if source.retrieved == "base" else "generation")
+    if side == "head" and (before := statement.support_on_base()) is not None:
+        evidence, context = before
+        source = _source(evidence.quote, context, evidence.start, contexts)
+        return Origin(evidence.quote, source, _reason(source))
     pool = list({**contexts["head"], **contexts["base"]}.values())
     claim = statement.unsupported(side)[0].claim.text
     nearest = nearest_passage(claim, [context.text for context in pool])

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from faithbot.judge.matching import SAME_CLAIM, ClaimSignature, match_score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from faithbot.judge.protocol import Claim
+    from faithbot.judge.protocol import Claim, Evidence
     from faithbot.results import AnswerRecord, SideName
+    from faithbot.systems.protocol import Context
 
 UNSUPPORTED = ("contradicted", "not_found")
 
@@ -40,9 +41,12 @@ class Statement:
         """In how many runs a side makes it without support."""
         return len({found.record.run for found in self.unsupported(side)})
 
-    def supported(self, side: SideName) -> Iterator[Sighting]:
-        """Where a side makes it and a passage supports it."""
-        return (found for found in self.sightings if found.side == side and found.claim.support == "supported")
+    def support_on_base(self) -> tuple[Evidence, Context] | None:
+        """The passage that supports it on base and the context that it stands in, where the judge named one."""
+        for found in self.sightings:
+            if found.side == "base" and found.claim.support == "supported" and found.claim.evidence is not None:
+                return found.claim.evidence, found.record.contexts[found.claim.evidence.context]
+        return None
 
     def says(self, claim: ClaimSignature) -> bool:
         """Whether the claim is one of its wordings."""
