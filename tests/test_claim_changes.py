@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from faithbot.claim_changes import find_claim_changes
 from faithbot.judge.protocol import Claim, Evidence, Judgement
 from records import answered, claim, questions, record
 
 if TYPE_CHECKING:
+    from random import Random
+
     from faithbot.claim_changes import ClaimChanges
     from faithbot.judge.protocol import Support
     from faithbot.results import AnswerRecord
@@ -154,6 +158,30 @@ def test_what_chance_alone_would_give_is_told_by_what_some_runs_of_base_say(
 ) -> None:
     found = changes(runs(*map(answered, base)), runs(*map(answered, head)))
     assert found.expected_by_chance == (None if expected is None else pytest.approx(expected))
+
+
+POOL = [claim(f"The tent weighs {weight} kg.", "not_found") for weight in range(1, 5)]
+a_side = st.lists(st.sets(st.sampled_from(range(len(POOL)))), min_size=1, max_size=3)
+
+
+def one_sided(found: ClaimChanges) -> tuple[set[str], set[str], set[tuple[str, int, int]]]:
+    new, gone = (
+        {change.claim for change in listed} for listed in (found.newly_unsupported, found.no_longer_unsupported)
+    )
+    return new, gone, {(change.claim, change.head_runs, change.base_runs) for change in found.sporadic}
+
+
+@given(a_side, a_side, st.randoms())
+def test_swapped_sides_swap_the_lists_and_the_order_of_runs_changes_nothing(
+    base: list[set[int]], head: list[set[int]], random: Random
+) -> None:
+    one, other = ([answered(GOOD, *(POOL[i] for i in sorted(said))) for said in side] for side in (base, head))
+    new, gone, sporadic = one_sided(changes(runs(*one), runs(*other)))
+    swapped = one_sided(changes(runs(*other), runs(*one)))
+    assert swapped == (gone, new, {(claim, base_runs, head_runs) for claim, head_runs, base_runs in sporadic})
+    random.shuffle(one)
+    random.shuffle(other)
+    assert one_sided(changes(runs(*one), runs(*other))) == (new, gone, sporadic)
 
 
 # Why a claim lost its support
