@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import UsageError
 from faithbot.golden import question_key
@@ -14,7 +15,7 @@ from faithbot.text_files import read_text
 from faithbot.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from faithbot.claim_statements import Statement
     from faithbot.golden import Question
@@ -46,36 +47,41 @@ def load_accepted(snapshot: Snapshot, path: str, golden: Iterable[Question]) -> 
     rows = [] if document.value is None else document.value
     if not isinstance(rows, list):
         raise UsageError(f"{name}, line 1: expected a list of entries, each with {', '.join(REQUIRED)}.")
+    ids = _ids(golden)
+
+    def place(*key: int | str) -> str:
+        return f"{name}, line {document.line(key)}"
+
+    return tuple(_entry(row, ids, partial(place, index)) for index, row in enumerate(rows))
+
+
+def _ids(golden: Iterable[Question]) -> dict[str, str]:
+    """Ids of questions by their ids and by the keys of their words."""
     questions = list(golden)
-    ids = {question_key(question.text): question.id for question in questions}
-    ids |= {question.id: question.id for question in questions}
-    entries = []
-    for index, row in enumerate(rows):
-        place = f"{name}, line {document.line((index,))}"
-        if not isinstance(row, dict):
-            raise UsageError(f"{place}: expected an entry with {', '.join(REQUIRED)}.")
-        for key in row:
-            if key not in (*REQUIRED, *OPTIONAL):
-                known = ", ".join((*REQUIRED, *OPTIONAL))
-                raise UsageError(f"{name}, line {document.line((index, key))}: unknown key `{key}`: known are {known}.")
-        places = {key: f"{name}, line {document.line((index, key))}" for key in (*REQUIRED, *OPTIONAL)}
-        entries.append(_entry(row, ids, place, places))
-    return tuple(entries)
+    by_words = {question_key(question.text): question.id for question in questions}
+    return by_words | {question.id: question.id for question in questions}
 
 
-def _entry(row: dict[str, Any], ids: dict[str, str], place: str, places: dict[str, str]) -> AcceptedEntry:
+def _entry(row: object, ids: Mapping[str, str], place: Callable[..., str]) -> AcceptedEntry:
+    """``place``: of the entry, or of one of its keys."""
+    if not isinstance(row, dict):
+        raise UsageError(f"{place()}: expected an entry with {', '.join(REQUIRED)}.")
+    for key in row:
+        if key not in (*REQUIRED, *OPTIONAL):
+            known = ", ".join((*REQUIRED, *OPTIONAL))
+            raise UsageError(f"{place(key)}: unknown key `{key}`: known are {known}.")
     question = row.get("question")
     if isinstance(question, int) and not isinstance(question, bool):
         row = {**row, "question": str(question)}  # an id without its quotes
-    texts = {key: _text(row.get(key), key, places[key]) for key in REQUIRED}
+    texts = {key: _text(row.get(key), key, place(key)) for key in REQUIRED}
     named = texts["question"]
     return AcceptedEntry(
         question_id=ids.get(named, ids.get(question_key(named))),
         claim=texts["claim"],
         reason=texts["reason"],
-        by=_text(row["by"], "by", places["by"]) if "by" in row else None,
-        date=_date(row["date"], places["date"]) if "date" in row else None,
-        place=place,
+        by=_text(row["by"], "by", place("by")) if "by" in row else None,
+        date=_date(row["date"], place("date")) if "date" in row else None,
+        place=place(),
     )
 
 
