@@ -23,7 +23,7 @@ from faithbot.side_table import in_halves
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from faithbot.accepted import AcceptedEntry
