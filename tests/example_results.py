@@ -6,6 +6,7 @@ from typing import Any
 
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.results import (
+    AcceptedClaim,
     AnswerRecord,
     ClaimChange,
     ClaimSource,
@@ -117,6 +118,7 @@ NEWLY_UNSUPPORTED = (
         support="contradicted",
         head_runs=2,
         base_runs=0,
+        reason="generation",
         evidence="You may return any tent within 30 days of delivery for a full refund.",
         source=ClaimSource(document="docs/returns.md", start=120, retrieved="both"),
     ),
@@ -126,6 +128,7 @@ NEWLY_UNSUPPORTED = (
         support="not_found",
         head_runs=2,
         base_runs=0,
+        reason="retrieval",
         evidence="Use outdoors only. Keep away from tents and other fabrics.",
         source=ClaimSource(document="docs/stove.md", start=40, retrieved="base"),
     ),
@@ -135,6 +138,7 @@ NEWLY_UNSUPPORTED = (
         support="contradicted",
         head_runs=2,
         base_runs=0,
+        reason="generation",
         evidence="Temperature rating: 20°F (−7°C).",
         source=ClaimSource(document="docs/cozynights.md", start=310, retrieved="both"),
     ),
@@ -144,6 +148,7 @@ NEWLY_UNSUPPORTED = (
         support="not_found",
         head_runs=2,
         base_runs=0,
+        reason="no_passage",
         evidence=None,
     ),
     ClaimChange(
@@ -152,6 +157,7 @@ NEWLY_UNSUPPORTED = (
         support="contradicted",
         head_runs=1,
         base_runs=0,
+        reason="new_passage",
         evidence="Machine wash cold, 30 degrees at most, with a mild detergent.",
         source=ClaimSource(document="docs/rainguard.md", start=77, retrieved="head"),
     ),
@@ -161,6 +167,7 @@ NEWLY_UNSUPPORTED = (
         support="not_found",
         head_runs=2,
         base_runs=1,
+        reason="generation",
         evidence="Orders are shipped within two working days.",
         source=ClaimSource(document="docs/shipping.md", start=0, retrieved="both"),
     ),
@@ -176,6 +183,29 @@ NO_LONGER_UNSUPPORTED = (
         evidence="Runtime: 12 hours at full brightness.",
         source=ClaimSource(document="docs/lantern.md", start=9, retrieved="both"),
         head_abstained=True,
+    ),
+)
+
+SPORADIC = tuple(
+    ClaimChange(
+        question_id="tent-people",
+        claim=claim,
+        support="not_found",
+        head_runs=head_runs,
+        base_runs=1 - head_runs,
+        evidence=None,
+    )
+    for claim, head_runs in (("It sleeps a small family.", 1), ("It is loved by families.", 0))
+)
+ACCEPTED = (
+    AcceptedClaim(
+        question_id="stove-fuel",
+        claim="Gas cartridges are sold everywhere.",
+        reason="Marketing wants it said; checked with sales.",
+        by="Kim",
+        date="2026-11-03",
+        head_runs=2,
+        base_runs=2,
     ),
 )
 
@@ -205,6 +235,8 @@ def regression(**changes: Any) -> Results:
         },
         "newly_unsupported": NEWLY_UNSUPPORTED,
         "no_longer_unsupported": NO_LONGER_UNSUPPORTED,
+        "sporadic": SPORADIC,
+        "accepted": ACCEPTED,
         "changes": CHANGES,
     }
     return results(**(fields | changes))
@@ -230,11 +262,13 @@ def improvement() -> Results:
     """Faithfulness rises beyond noise, and the system abstains more."""
     warning = ResultWarning(
         code="more_abstentions",
-        message="This change makes 8% more of the answers say that they cannot answer. "
-        "They do not count in the faithfulness.",
+        message="2 more questions are not answered. Answers that say so do not count in the faithfulness.",
     )
     return results(
-        metrics={"faithfulness": metric(0.84, 0.90, 0.03, p_value=0.998, improved=True)},
+        metrics={
+            "faithfulness": metric(0.84, 0.90, 0.03, p_value=0.998, improved=True),
+            "abstention_rate": metric(0.0, 2 / 12, 0.06, better="lower", gated=False, p_value=0.02),
+        },
         no_longer_unsupported=NO_LONGER_UNSUPPORTED,
         changes=CHANGES[1:],
         warnings=(warning,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.metrics import questions_moved
 from faithbot.results import MetricComparison, ResultWarning, Side, SideName
 
 if TYPE_CHECKING:
@@ -48,12 +49,18 @@ def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWar
 
 def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
     shift = metrics.get("abstention_rate")
-    if shift is not None and shift.delta is not None and shift.delta > 0:
-        yield ResultWarning(
-            code="more_abstentions",
-            message=f"{shift.delta:.0%} more of the answers say that they cannot answer. "
-            "Such answers do not count in the faithfulness.",
-        )
+    if shift is None or shift.delta is None or shift.delta <= 0:
+        return
+    more = questions_moved(shift)
+    told = {
+        0: f"{shift.delta:.0%} more of the answers say that they cannot answer",
+        1: "1 more question is not answered",
+    }
+    yield ResultWarning(
+        code="more_abstentions",
+        message=f"{told.get(more, f'{more} more questions are not answered')}. "
+        "Answers that say so do not count in the faithfulness.",
+    )
 
 
 def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers", "accepted")
 MAX_DIFF_LINES = 200
 MAX_DIFFED_CHARACTERS = 500_000
 _NO_FINAL_NEWLINE = "\\ No newline at end of file"
@@ -28,6 +28,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
     return (
         *_settings(base, head, "grading"),
         *_golden_set(base, head),
+        *_accepted(base, head),
         *_settings(base, head, "setting"),
         *_prompts(base, head),
         *_documents(base, head),
@@ -71,12 +72,22 @@ def _flat(value: Any, prefix: str = "") -> dict[str, str]:
 
 
 def _golden_set(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    """Base's golden set grades, so head's need not be readable: it is then named without a diff."""
+    return _graded_by_file(base, base.golden_path, head, head.golden_path)
+
+
+def _accepted(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
+    return _graded_by_file(base, base.accepted_path, head, head.accepted_path)
+
+
+def _graded_by_file(
+    base: LoadedConfig, before: str | None, head: LoadedConfig, after: str | None
+) -> list[SettingChange]:
+    """Base's file grades, so head's need not be readable: it is then named without a diff."""
     try:
-        after = _file(head, head.golden_path)
+        new = None if after is None else _file(head, after)
     except UsageError:
-        return [SettingChange(kind="grading", name=head.golden_path, before=base.golden_path, after=head.golden_path)]
-    return _file_change("grading", _file(base, base.golden_path), after)
+        return [SettingChange(kind="grading", name=str(after), before=before, after=after)]
+    return _file_change("grading", None if before is None else _file(base, before), new)
 
 
 def _prompts(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:

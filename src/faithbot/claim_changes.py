@@ -6,18 +6,25 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.judge.evidence import nearest_passage
-from faithbot.judge.matching import SAME_CLAIM, ClaimSignature, match_score
-from faithbot.results import AnswerRecord, ClaimChange, ClaimSource
+from faithbot.accepted import AcceptedClaims
+from faithbot.claim_chance import ChanceLevel
+from faithbot.claim_reasons import find_origin
+from faithbot.claim_statements import find_statements
+from faithbot.metrics import is_judged
+from faithbot.results import AcceptedClaim, AnswerRecord, ClaimChange
 from faithbot.side_table import same_requests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from faithbot.accepted import AcceptedEntry
+    from faithbot.claim_statements import Statement
     from faithbot.golden import Question
-    from faithbot.judge.protocol import Claim
     from faithbot.results import SideName
-    from faithbot.systems.protocol import Context
+
+    Sides = Mapping[SideName, Sequence[AnswerRecord]]
+
+_SIDES: tuple[SideName, ...] = ("base", "head")
 
 
 class ClaimChanges(NamedTuple):
@@ -25,69 +32,90 @@ class ClaimChanges(NamedTuple):
 
     newly_unsupported: tuple[ClaimChange, ...]
     no_longer_unsupported: tuple[ClaimChange, ...]
+    sporadic: tuple[ClaimChange, ...]
     expected_by_chance: float | None
-
-
-class _Sighting(NamedTuple):
-    side: SideName
-    run: int
-    claim: Claim
+    accepted: tuple[AcceptedClaim, ...]
+    stale: tuple[AcceptedEntry, ...]
 
 
 @dataclass
-class _Statement:
-    """One statement in all the words that the runs found for it."""
+class _OneSided:
+    """Claims that only one side's runs hold unsupported, and what the other side's runs say about chance."""
 
-    signature: ClaimSignature
-    sightings: list[_Sighting] = field(default_factory=list)
+    side: SideName
+    level: ChanceLevel = field(default_factory=ChanceLevel)
+    changes: dict[int, list[ClaimChange]] = field(default_factory=lambda: defaultdict(list))
+    """By how many of the side's runs they are missing from."""
 
-    def unsupported_runs(self, side: SideName) -> set[int]:
-        return {
-            sighting.run
-            for sighting in self.sightings
-            if sighting.side == side and sighting.claim.support in ("contradicted", "not_found")
-        }
+    def add_question(self, statements: Sequence[Statement], question: Question, sides: Sides) -> None:
+        other: SideName = "base" if self.side == "head" else "head"
+        held = [(statement.unsupported_runs(self.side), statement.unsupported_runs(other)) for statement in statements]
+        runs = len(sides[self.side])
+        self.level.add_question(len(sides[other]), runs, [others for _, others in held])
+        for statement, (own, others) in zip(statements, held, strict=True):
+            if own and not others:
+                self.changes[runs - own].append(_change(question, statement, self.side, sides))
 
-    def example(self, side: SideName) -> Claim:
-        """The first unsupported wording on a side."""
-        return next(
-            sighting.claim
-            for sighting in self.sightings
-            if sighting.side == side and sighting.claim.support in ("contradicted", "not_found")
-        )
+    def is_news(self, missing: int) -> bool:
+        """Claims of every run are news; those of some runs only where there are more of them than chance gives."""
+        return missing == 0 or self.level.is_exceeded(missing, len(self.changes[missing]))
+
+    def news(self) -> tuple[ClaimChange, ...]:
+        found = [change for missing in self.changes if self.is_news(missing) for change in self.changes[missing]]
+        return _most_telling_first(found, self.side)
+
+    def sporadic(self) -> list[ClaimChange]:
+        return [change for missing in self.changes if not self.is_news(missing) for change in self.changes[missing]]
+
+    def expected_by_chance(self) -> float | None:
+        """How many of the news, or of claims in every run where there are none, would be there had nothing changed."""
+        levels = [self.level.expected(missing) for missing in {0, *self.changes} if self.is_news(missing)]
+        known = [level for level in levels if level is not None]
+        return sum(known) if known else None
 
 
 def find_claim_changes(
-    questions: Sequence[Question], base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]
+    questions: Sequence[Question],
+    base: Sequence[AnswerRecord],
+    head: Sequence[AnswerRecord],
+    accepted: Sequence[AcceptedEntry] = (),
 ) -> ClaimChanges:
     """Claims that only head's runs hold unsupported, and those that only base's do.
 
-    ``expected_by_chance``: how many would be newly unsupported had nothing changed. Base's own runs tell: what one of
-    them says and no other does is what each of head's runs would bring as well. None where base has a single run.
+    News is what every run of a side holds, and what some of its runs hold only where such claims are more than chance
+    gives; the rest is ``sporadic``. ``expected_by_chance``: how many of the newly unsupported ones would be there had
+    nothing changed; None where base has a single run. Claims that ``accepted`` names are counted apart.
     """
-    records: dict[str, dict[SideName, list[AnswerRecord]]] = defaultdict(lambda: {"base": [], "head": []})
-    for record in base:
-        records[record.question_id]["base"].append(record)
-    for record in head:
-        records[record.question_id]["head"].append(record)
-    new: list[ClaimChange] = []
-    gone: list[ClaimChange] = []
-    by_chance: float | None = 0.0
+    records: dict[SideName, dict[str, list[AnswerRecord]]] = {"base": _by_question(base), "head": _by_question(head)}
+    appeared, vanished = _OneSided("head"), _OneSided("base")
+    acceptance = AcceptedClaims(accepted)
     for question in questions:
-        sides = records[question.id]
-        if same_requests(sides["base"], sides["head"]):
+        asked = {side: records[side][question.id] for side in _SIDES}
+        is_unchanged = same_requests(asked["base"], asked["head"])
+        if is_unchanged and not acceptance.concerns(question):
             continue
-        for statement in _statements(sides):
-            head_runs, base_runs = (len(statement.unsupported_runs(side)) for side in ("head", "base"))
-            if len(sides["base"]) == 1:
-                by_chance = None
-            elif by_chance is not None and base_runs == 1:
-                by_chance += len(sides["head"]) / len(sides["base"])
-            if head_runs and not base_runs:
-                new.append(_change(question, statement, "head", sides))
-            elif base_runs and not head_runs:
-                gone.append(_change(question, statement, "base", sides))
-    return ClaimChanges(_most_telling_first(new, "head"), _most_telling_first(gone, "base"), by_chance)
+        sides: Sides = {side: [record for record in asked[side] if is_judged(record)] for side in _SIDES}
+        if not all(sides.values()):
+            continue
+        statements = acceptance.set_aside(question, find_statements(sides))
+        if not is_unchanged:
+            appeared.add_question(statements, question, sides)
+            vanished.add_question(statements, question, sides)
+    return ClaimChanges(
+        newly_unsupported=appeared.news(),
+        no_longer_unsupported=vanished.news(),
+        sporadic=(*appeared.sporadic(), *vanished.sporadic()),
+        expected_by_chance=appeared.expected_by_chance(),
+        accepted=acceptance.found(),
+        stale=acceptance.stale(),
+    )
+
+
+def _by_question(records: Sequence[AnswerRecord]) -> dict[str, list[AnswerRecord]]:
+    by_question: dict[str, list[AnswerRecord]] = defaultdict(list)
+    for record in records:
+        by_question[record.question_id].append(record)
+    return by_question
 
 
 def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple[ClaimChange, ...]:
@@ -109,61 +137,17 @@ def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple
     return tuple(change for *_, change in sorted(ranked, key=lambda entry: entry[:3]))
 
 
-def _statements(sides: dict[SideName, list[AnswerRecord]]) -> list[_Statement]:
-    """Claims of all runs grouped by meaning."""
-    statements: list[_Statement] = []
-    for side, records in sides.items():
-        for record in records:
-            for claim in record.judgement.claims if record.judgement else ():
-                _statement_of(claim, statements).sightings.append(_Sighting(side, record.run, claim))
-    return statements
-
-
-def _statement_of(claim: Claim, statements: list[_Statement]) -> _Statement:
-    """The statement that a claim repeats best, by the first wording of each; a new one where it repeats none."""
-    signature = ClaimSignature.of(claim.text)
-    best = max(statements, key=lambda known: match_score(known.signature, signature), default=None)
-    if best is None or match_score(best.signature, signature) < SAME_CLAIM:
-        best = _Statement(signature)
-        statements.append(best)
-    return best
-
-
-def _change(
-    question: Question, statement: _Statement, side: SideName, sides: dict[SideName, list[AnswerRecord]]
-) -> ClaimChange:
-    claim = statement.example(side)
-    evidence, source = _nearest(claim.text, sides)
-    head_answers = [record.judgement for record in sides["head"] if record.judgement]
+def _change(question: Question, statement: Statement, side: SideName, sides: Sides) -> ClaimChange:
+    claim = statement.unsupported(side)[0].claim
+    origin = find_origin(statement, side, sides)
     return ClaimChange(
         question_id=question.id,
         claim=claim.text,
         support="contradicted" if claim.support == "contradicted" else "not_found",
-        head_runs=len(statement.unsupported_runs("head")),
-        base_runs=len(statement.unsupported_runs("base")),
-        evidence=evidence,
-        source=source,
-        head_abstained=bool(head_answers) and all(judgement.abstained for judgement in head_answers),
+        head_runs=statement.unsupported_runs("head"),
+        base_runs=statement.unsupported_runs("base"),
+        evidence=origin.evidence,
+        source=origin.source,
+        reason=origin.reason if side == "head" else None,
+        head_abstained=all(record.judgement is not None and record.judgement.abstained for record in sides["head"]),
     )
-
-
-def _nearest(claim: str, sides: dict[SideName, list[AnswerRecord]]) -> tuple[str | None, ClaimSource | None]:
-    """The passage nearest to a claim among all that either side retrieved for the question, and who retrieved it."""
-    contexts = {side: _distinct_contexts(records) for side, records in sides.items()}
-    pool = list({**contexts["head"], **contexts["base"]}.values())
-    found = nearest_passage(claim, [context.text for context in pool])
-    if found is None:
-        return None, None
-    evidence, _ = found
-    context = pool[evidence.context]
-    # By the quote, not by the chunk: where only the chunking changed, the passage is still there.
-    on_head, on_base = (any(evidence.quote in text for text in contexts[side]) for side in ("head", "base"))
-    return evidence.quote, ClaimSource(
-        document=context.source,
-        start=None if context.start is None else context.start + evidence.start,
-        retrieved="both" if on_head and on_base else "head" if on_head else "base",
-    )
-
-
-def _distinct_contexts(records: Sequence[AnswerRecord]) -> dict[str, Context]:
-    return {context.text: context for record in records for context in record.contexts}

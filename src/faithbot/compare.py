@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faithbot import __version__
+from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import find_claim_changes
 from faithbot.metrics import METRICS, Metric
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from faithbot.accepted import AcceptedEntry
     from faithbot.config import MetricName
     from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
@@ -48,6 +50,8 @@ class Grading:
     fingerprint: JudgeFingerprint
     graded_by: SideName = "base"
     """Whose golden set, judge and gate these are."""
+    accepted: tuple[AcceptedEntry, ...] = ()
+    """Unsupported claims of these questions that the team accepts."""
 
 
 def compare(
@@ -81,7 +85,7 @@ def compare(
         )
         metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
         verdict, reason = _verdict(metrics, tables, unchanged, grading)
-        claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers)
+        claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
         faithbot_version=__version__,
@@ -93,7 +97,13 @@ def compare(
         newly_unsupported=claims.newly_unsupported if claims else (),
         expected_by_chance=claims.expected_by_chance if claims else None,
         no_longer_unsupported=claims.no_longer_unsupported if claims else (),
-        warnings=(*notices, *find_cautions(metrics, tables, sides, grading.fingerprint)),
+        sporadic=claims.sporadic if claims else (),
+        accepted=claims.accepted if claims else (),
+        warnings=(
+            *notices,
+            *find_cautions(metrics, tables, sides, grading.fingerprint),
+            *stale_warning(claims.stale if claims else ()),
+        ),
         fingerprint=grading.fingerprint,
         sides=dict(sides),
         changes=tuple(changes),

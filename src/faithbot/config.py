@@ -223,6 +223,8 @@ class Config(_Section):
     noise: NoiseSettings = NoiseSettings()
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
+    accepted: Line | None = None
+    """File of the unsupported claims that the team accepts."""
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,11 @@ class LoadedConfig:
     def golden_path(self) -> str:
         """Golden set, from the repository's root."""
         return self._resolve(self.config.golden, "golden")
+
+    @property
+    def accepted_path(self) -> str | None:
+        """Accepted claims, from the repository's root."""
+        return None if self.config.accepted is None else self._resolve(self.config.accepted, "accepted")
 
     @property
     def prompt_path(self) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from faithbot.accepted import load_accepted
 from faithbot.changes import find_changes, is_under_test
 from faithbot.compare import Grading, compare, compare_without_work
 from faithbot.config import MODEL_KEY, LoadedConfig, load_config
@@ -22,9 +23,10 @@ from faithbot.side_table import in_halves
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from faithbot.accepted import AcceptedEntry
     from faithbot.config import JudgeSettings
     from faithbot.golden import Question
     from faithbot.progress import Progress
@@ -69,6 +71,8 @@ class Plan:
     grader: SideName
     judge: JudgeSettings
     questions: tuple[Question, ...]
+    accepted: tuple[AcceptedEntry, ...]
+    """Of these questions, and of those that the golden set does not hold any more."""
     runs: int
     changes: tuple[SettingChange, ...]
 
@@ -99,13 +103,16 @@ def make_plan(request: CompareRequest) -> Plan:
     sides = _load_sides(root, request)
     grader: SideName = request.graded_by if "base" in sides else "head"
     graded = sides[grader]
+    golden = _golden_set(graded, sides["head"])
+    questions = select(golden, request.only, request.limit)
     return Plan(
         request=request,
         root=root,
         sides=sides,
         grader=grader,
         judge=request.judge or graded.config.judge,
-        questions=select(_golden_set(graded, sides["head"]), request.only, request.limit),
+        questions=questions,
+        accepted=_accepted(graded, grader, golden, questions),
         runs=request.runs or graded.config.runs,
         changes=find_changes(sides["base"], sides["head"]) if "base" in sides else (),
     )
@@ -171,6 +178,7 @@ async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: in
         min_coverage=config.min_coverage,
         fingerprint=fingerprint,
         graded_by=plan.grader,
+        accepted=plan.accepted,
     )
     return _Evaluated(recorded, grading, usage)
 
@@ -221,6 +229,18 @@ def _golden_set(grader: LoadedConfig, head: LoadedConfig) -> tuple[Question, ...
 def _load_golden_set(loaded: LoadedConfig) -> tuple[Question, ...]:
     loaded.require(loaded.golden_path, "golden")
     return load_golden_set(loaded.snapshot, loaded.golden_path)
+
+
+def _accepted(
+    graded: LoadedConfig, grader: SideName, golden: Sequence[Question], asked: Sequence[Question]
+) -> tuple[AcceptedEntry, ...]:
+    if graded.accepted_path is None:
+        return ()
+    with _blamed_on(grader):
+        graded.require(graded.accepted_path, "accepted")
+        entries = load_accepted(graded.snapshot, graded.accepted_path, golden)
+    concerned = {None, *(question.id for question in asked)}
+    return tuple(entry for entry in entries if entry.question_id in concerned)
 
 
 class _OpenSystem(NamedTuple):

@@ -72,6 +72,11 @@ def hit_rate(record: AnswerRecord, question: Question) -> float | None:
     return float(any(relevant in names for relevant in question.relevant_ids))
 
 
+def questions_moved(metric: MetricComparison) -> int:
+    """By how many questions a share of questions moved, rounded; 0 where it was not compared."""
+    return round((metric.delta or 0.0) * metric.n_questions)
+
+
 def is_judged(record: AnswerRecord) -> bool:
     """The answer has a score, abstains or states no fact: it counts for the coverage."""
     return _judged(record) is not None

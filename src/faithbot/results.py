@@ -18,6 +18,9 @@ from faithbot.systems.protocol import Context
 
 SideName = Literal["base", "head"]
 Verdict = Literal["pass", "regression", "inconclusive", "first"]
+Reason = Literal["retrieval", "generation", "new_passage", "no_passage"]
+"""Why a claim lost its support. Its passage is no longer retrieved, or still is; or the claim rests on a passage that
+only head retrieved, or on none that either side retrieved."""
 
 
 class _Record(BaseModel):
@@ -143,8 +146,25 @@ class ClaimChange(_Record):
     evidence: str | None
     """The nearest passage, word for word."""
     source: ClaimSource | None = None
+    reason: Reason | None = None
+    """For claims that only head makes without support."""
     head_abstained: bool = False
     """For claims that are no longer unsupported: they vanished because head does not answer any more."""
+
+
+class AcceptedClaim(_Record):
+    """A claim without support that the team accepts: no news, but still counted in every metric."""
+
+    question_id: str
+    claim: str
+    """As accepted."""
+    reason: str
+    by: str | None
+    date: str | None
+    head_runs: int
+    """Head runs in which the claim is unsupported."""
+    base_runs: int
+    """Base runs in which the claim is unsupported."""
 
 
 class ResultWarning(_Record):
@@ -194,6 +214,9 @@ class Results(_Record):
     expected_by_chance: float | None = None
     """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""
     no_longer_unsupported: tuple[ClaimChange, ...] = ()
+    sporadic: tuple[ClaimChange, ...] = ()
+    """Unsupported in some runs of one side only, and no more of them than chance gives: not news."""
+    accepted: tuple[AcceptedClaim, ...] = ()
     warnings: tuple[ResultWarning, ...] = ()
     fingerprint: JudgeFingerprint | None
     """None where nothing was judged."""

@@ -8,8 +8,15 @@ import pytest
 
 from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, regression
 from faithbot.report.changes import one_change, summary, under_test
-from faithbot.report.claims import ChangedClaim, newly_unsupported, no_longer_unsupported
-from faithbot.results import ClaimSource, SettingChange
+from faithbot.report.claims import (
+    ChangedClaim,
+    chance,
+    newly_unsupported,
+    no_longer_unsupported,
+    not_listed,
+    reasons,
+)
+from faithbot.results import ClaimSource, Results, SettingChange
 
 
 def claim(runs: int = 2, changes: tuple[SettingChange, ...] = CHANGES, **fields: Any) -> ChangedClaim:
@@ -81,6 +88,54 @@ def test_numbers_that_contradict_each_other_stand_out(
 ) -> None:
     told = claim(**fields)
     assert (told.claim_numbers, told.evidence_numbers) == (claimed, stated)
+
+
+def news(*reasons: str) -> Results:
+    changed = tuple(NEWLY_UNSUPPORTED[0].model_copy(update={"reason": reason}) for reason in reasons)
+    return regression(newly_unsupported=changed)
+
+
+@pytest.mark.parametrize(
+    ("why", "expected"),
+    [
+        (
+            ["retrieval"] * 4 + ["generation"] * 3,
+            "4 of 7 because their passage is no longer retrieved, 3 although it still is.",
+        ),
+        (["generation"] * 2, "2 of 2 although their passage is still retrieved."),
+        (
+            ["generation", "no_passage", "new_passage"],
+            "1 of 3 although their passage is still retrieved, 1 beside a passage that only this PR retrieved, "
+            "1 that no passage speaks of.",
+        ),
+        (["retrieval"], "Its passage is no longer retrieved."),
+        (["no_passage"], "No passage speaks of it."),
+        ([], ""),
+    ],
+)
+def test_why_claims_lost_their_support_is_one_line(why: list[str], expected: str) -> None:
+    assert reasons(news(*why)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        (0.43, "chance alone would give about 0.4"),
+        (12.4, "chance alone would give about 12"),
+        (0.0, "chance alone would give about 0"),
+        (None, "how many chance alone would give takes two runs a side to tell"),
+    ],
+)
+def test_what_chance_alone_would_give_stands_beside_the_news(expected: float | None, text: str) -> None:
+    assert chance(regression(expected_by_chance=expected)) == text
+
+
+def test_what_is_not_listed_is_counted() -> None:
+    """Of the claims of some runs only those of this pull request: nobody misses base's."""
+    told = "Not listed: 1 claim of some runs only, no more than chance gives; 1 accepted claim."
+    assert not_listed(regression()) == told
+    assert not_listed(regression(sporadic=())) == "Not listed: 1 accepted claim."
+    assert not_listed(regression(sporadic=(), accepted=())) == ""
 
 
 def setting(before: str | None, after: str | None, **fields: Any) -> SettingChange:

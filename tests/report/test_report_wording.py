@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -138,7 +138,7 @@ def test_decimals_are_as_few_as_the_numbers_allow(
             "Faithfulness fell by 0.12, noise is ±0.04; contradiction rate rose by 0.08 (±0.03)",
         ),
         (examples.results, "No change in faithfulness beyond noise: 0.91 → 0.90, noise ±0.03"),
-        (examples.improvement, "Faithfulness rose by 0.06, noise ±0.03"),
+        (examples.improvement, "Faithfulness rose by 0.06, noise ±0.03, but 2 more questions are not answered"),
         (examples.nothing_changed, "Nothing that the answers depend on changed"),
         (
             examples.inconclusive,
@@ -178,6 +178,31 @@ def test_a_second_gated_metric_follows_shortly() -> None:
     assert wording.headline(results(metrics=metrics)) == (
         "No change in faithfulness beyond noise: 0.91 → 0.90, noise ±0.03; contradiction rate 0.02 → 0.03 (±0.02)"
     )
+
+
+def unanswered(share: float, noise: float | None, **fields: Any) -> dict[str, MetricComparison]:
+    shift = metric(0.0, share, noise, **({"better": "lower", "gated": False} | fields))
+    return {"faithfulness": metric(0.91, 0.79, flagged=True), "abstention_rate": shift}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "end"),
+    [
+        (unanswered(1 / 12, 0.05), ", and 1 more question is not answered"),
+        (unanswered(4 / 12, 0.05), ", and 4 more questions are not answered"),
+        (unanswered(4 / 12, None), ", and 4 more questions are not answered"),
+        (unanswered(1 / 12, 0.1), "noise is ±0.04"),  # within the noise
+        (unanswered(1 / 40, 0.0), "noise is ±0.04"),  # a third of a question
+        (unanswered(-4 / 12, 0.05), "noise is ±0.04"),
+        (unanswered(4 / 12, 0.05, gated=True), "noise is ±0.04"),  # a gated metric speaks for itself
+    ],
+)
+def test_questions_that_are_not_answered_any_more_stand_beside_the_headline_number(
+    metrics: dict[str, MetricComparison], end: str
+) -> None:
+    headline = wording.headline(examples.regression(metrics=metrics))
+    assert headline.startswith("Faithfulness fell by 0.12")
+    assert headline.endswith(end)
 
 
 def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:

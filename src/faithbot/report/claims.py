@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithbot.report.changes import setting_values
 from faithbot.report.escape import NUMBER, one_line
+from faithbot.report.wording import count, number
 
 if TYPE_CHECKING:
-    from faithbot.results import ClaimChange, Results
+    from faithbot.results import ClaimChange, Reason, Results
 
 _MOST_NUMBERS = 3
 """A passage full of other numbers explains nothing when all of them are bold."""
 _RETRIEVAL = re.compile(r"(^|\.)(retrieval|chunking|documents)(\.|$)")
+_REASONS: dict[Reason, str] = {
+    "retrieval": "because their passage is no longer retrieved",
+    "generation": "although it still is",
+    "new_passage": "beside a passage that only this PR retrieved",
+    "no_passage": "that no passage speaks of",
+}
+_ONE_REASON: dict[Reason, str] = {
+    "retrieval": "Its passage is no longer retrieved.",
+    "generation": "Its passage is still retrieved.",
+    "new_passage": "The nearest passage is one that only this PR retrieved.",
+    "no_passage": "No passage speaks of it.",
+}
 _RETRIEVED = {"both": "was retrieved", "head": "newly retrieved", "base": "no longer retrieved"}
 
 
@@ -54,6 +68,39 @@ def no_longer_unsupported(results: Results) -> list[ChangedClaim]:
         _changed(change, results, questions, _base_standing(change, results.runs))
         for change in results.no_longer_unsupported
     ]
+
+
+def chance(results: Results) -> str:
+    """``chance alone would give about 0.4``: beside how many claims became unsupported."""
+    expected = results.expected_by_chance
+    if expected is None:
+        return "how many chance alone would give takes two runs a side to tell"
+    return f"chance alone would give about {number(expected, 1 if expected < 10 else 0)}"
+
+
+def reasons(results: Results) -> str:
+    """``4 of 7 because their passage is no longer retrieved, 3 although it still is.`` Empty without reasons."""
+    changes = results.newly_unsupported
+    counts = Counter(change.reason for change in changes if change.reason)
+    if len(changes) == 1:
+        return "".join(_ONE_REASON[reason] for reason in counts)
+    clauses = [f"{counts[reason]} {clause}" for reason, clause in _REASONS.items() if counts[reason]]
+    if not clauses:
+        return ""
+    if not counts["retrieval"]:
+        clauses[0] = clauses[0].replace("although it still is", "although their passage is still retrieved")
+    first, _, rest = clauses[0].partition(" ")
+    clauses[0] = f"{first} of {len(changes)} {rest}"
+    return f"{', '.join(clauses)}."
+
+
+def not_listed(results: Results) -> str:
+    """``Not listed: 9 claims of some runs only, no more than chance gives; 2 accepted claims.`` Empty without any."""
+    sporadic = sum(change.head_runs > 0 for change in results.sporadic)
+    parts = [f"{count(sporadic, 'claim')} of some runs only, no more than chance gives"] if sporadic else []
+    if results.accepted:
+        parts.append(count(len(results.accepted), "accepted claim"))
+    return f"Not listed: {'; '.join(parts)}." if parts else ""
 
 
 def _questions(results: Results) -> dict[str, str]:

@@ -64,12 +64,12 @@ def _notes(results: Results) -> Iterator[str]:
 
 def _claims(results: Results) -> Iterator[str]:
     unsupported = claims.newly_unsupported(results)
-    if not unsupported:
-        return
-    more = f", the first {_MOST_CLAIMS}" if len(unsupported) > _MOST_CLAIMS else ""
-    yield f"{wording.count(len(unsupported), 'claim')} became unsupported{more}:"
+    if unsupported:
+        more = f", the first {_MOST_CLAIMS}" if len(unsupported) > _MOST_CLAIMS else ""
+        yield f"{wording.count(len(unsupported), 'claim')} became unsupported ({claims.chance(results)}){more}:"
     for claim in unsupported[:_MOST_CLAIMS]:
         yield "\n".join(_claim_lines(claim))
+    yield from filter(None, (claims.reasons(results), claims.not_listed(results)))
 
 
 def _claim_lines(claim: ChangedClaim) -> Iterator[str]:

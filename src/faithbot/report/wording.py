@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.metrics import questions_moved
+
 if TYPE_CHECKING:
     from faithbot.results import MetricComparison, Results
 
@@ -154,7 +156,18 @@ def headline(results: Results) -> str:
     sentences = {"regression": _regression, "pass": _pass, "first": _first}
     make = sentences.get(results.verdict)
     reason = results.reason.strip().rstrip(".")
-    return (make(gated) or reason) if make else f"Cannot tell: {reason}"
+    return (make(gated) or reason) + _unanswered(results) if make else f"Cannot tell: {reason}"
+
+
+def _unanswered(results: Results) -> str:
+    """``, but 4 more questions are not answered``: who answers less invents less. Empty within the noise."""
+    shift = results.metrics.get("abstention_rate")
+    if shift is None or shift.gated or (more := questions_moved(shift)) < 1:
+        return ""
+    if (shift.delta or 0.0) <= (shift.noise_band or 0.0):
+        return ""
+    link = "and" if results.verdict == "regression" else "but"
+    return f", {link} {count(more, 'more question')} {'is' if more == 1 else 'are'} not answered"
 
 
 def _regression(gated: dict[str, MetricComparison]) -> str:
