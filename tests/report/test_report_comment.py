@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_reader import read, shown, tags, token_types, tokens
 from test_report_escape import CALLS, HOSTILE_PIECES
@@ -204,6 +204,8 @@ hostile = st.lists(st.one_of(st.sampled_from(HOSTILE_PIECES), st.text(max_size=3
 
 @settings(max_examples=30, deadline=None)
 @given(hostile)
+@example(":+1:0")
+@example("party :tada")
 def test_other_peoples_text_changes_nothing_but_words(text: str) -> None:
     comment = render_comment(written_by_others(text))
 

@@ -36,7 +36,7 @@ _CALLS = re.compile(
     | GH-(?=\d)                      # GH-1
     | :(?=//)                        # https://
     | www(?=\.)                      # www.
-    | :(?=[\w+-]+:)                  # :tada:
+    | :(?=[\w+-]+(?::|$))            # :tada:, whose second colon may be ours, after the text
     | [0-9a-f]{6}(?=[0-9a-f])        # a commit id has 7 hexadecimal digits or more
     """,
     re.VERBOSE | re.IGNORECASE,
