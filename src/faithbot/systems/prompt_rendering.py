@@ -1,13 +1,15 @@
 """A pull request's prompt template is data on trial: it is rendered in a process of its own.
 
-Three fences, since none is perfect: Jinja's sandbox, which only plain strings and dictionaries enter; a process without
-this one's environment, so that there is no token in it to find; and limits of time and memory, so that a loop without
-an end is an error with a name instead of a runner that hangs.
+Four fences, since none is perfect: Jinja's sandbox, which only plain strings and dictionaries enter; a process without
+this one's environment, so that there is no token in it to find; nobody's rights where this one has root's; and limits of
+time and memory, so that a loop without an end is an error with a name instead of a runner that hangs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 30
 """Seconds for all prompts of a side; a plain template takes milliseconds."""
+_NOBODY = 65534
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 MAX_PROMPT_CHARACTERS = 2_000_000
@@ -70,6 +73,7 @@ def serve() -> None:
     """The child's part: variables in, prompts or one error out, as JSON."""
     _limit_memory()
     order = json.load(sys.stdin)
+    _give_up_rights()
     try:
         prompts = _render(order["source"], order["variables"])
     except _TemplateFailureError as failure:
@@ -110,3 +114,15 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     except (ImportError, ValueError, OSError):  # a system without such limits still has the limit of time
         return
+
+
+def _give_up_rights() -> None:
+    """Where this is root's process, as in a container, go on as nobody: a template that breaks out finds no secret of
+    root's processes, and no socket of the engine."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        # Jinja imports some of its code only for a constant, or for a failure, and nobody may not be able to read it.
+        with contextlib.suppress(_TemplateFailureError):
+            _render("{{ 'text' ~ missing }}", [{}])
+        os.setgroups([])
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
