@@ -1,8 +1,8 @@
 """A pull request's prompt template is data on trial: it is rendered in a process of its own.
 
 Four fences, since none is perfect: Jinja's sandbox, which only plain strings and dictionaries enter; a process without
-this one's environment, so that there is no token in it to find; nobody's rights where this one has root's; and limits of
-time and memory, so that a loop without an end is an error with a name instead of a runner that hangs.
+this one's environment, so that there is no token in it to find; nobody's rights where this one has root's; and limits
+of time and memory, so that a loop without an end is an error with a name instead of a runner that hangs.
 """
 
 from __future__ import annotations
