@@ -2,6 +2,7 @@
 
     python benchmarks/verdict.py                # about 3 minutes; exits 1 where a bound is broken
     python benchmarks/verdict.py --pulls 200    # a quick look, with wider bounds
+    python benchmarks/verdict.py --plot docs/verdict.svg
 
 A pull request is simulated as a golden set of answers with 2 to 7 claims. Each question has its own chance that a claim
 is supported, an answer can fail as a whole, and the judge errs on single claims. "Unchanged" pull requests draw both
@@ -16,9 +17,11 @@ import resource
 import sys
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from dot_plot import draw_plot
 from numpy.typing import NDArray
 
 from faithbot.noise import compare_runs
@@ -93,11 +96,19 @@ def run_to_run(base: Scores, head: Scores, _: Scores) -> bool:
     return drop(base, head) > max(float(np.ptp(side.mean(axis=0))) for side in (base, head))
 
 
+def bootstrap_rule(base: Scores, head: Scores, _: Scores) -> bool:
+    """One-sided 95 % interval of the mean change, by drawing the questions anew."""
+    moves = head.mean(axis=1) - base.mean(axis=1)
+    drawn = np.random.default_rng(SEED).integers(len(moves), size=(1_000, len(moves)))
+    return bool(np.quantile(moves[drawn].mean(axis=1), 0.95) < 0)
+
+
 RULES: dict[str, Callable[[Scores, Scores, Scores], bool]] = {
     "faithbot": lambda base, head, unchanged: compare_runs(base, head, unchanged=unchanged).flagged,
     "any worse": lambda base, head, _: bool((head.mean(axis=1) < base.mean(axis=1)).any()),
     "drop > 0.05": lambda base, head, _: drop(base, head) > 0.05,
     "> run to run": run_to_run,
+    "bootstrap": bootstrap_rule,
 }
 
 
@@ -116,14 +127,14 @@ def margin(percent: float, pulls: int) -> float:
     return 3 * math.sqrt(percent * (100 - percent) / pulls)
 
 
-def rates(pulls: int) -> bool:
+def rates(pulls: int, plot: Path | None) -> bool:
     """False alarms (at most 5 % in truth) and power, by world and size of the golden set."""
     bound = 5 + margin(5, pulls)
     print(
         f"False alarms / losses seen, % of {pulls} pull requests; faithbot's false alarms must stay below {bound:.1f}\n"
     )
     print(f"{'world':24}{'questions':>10}  " + "".join(f"{name:>16}" for name in RULES))
-    kept = True
+    kept, drawn = True, {}
     for world in WORLDS:
         for questions in (12, 30):
             alarms, seen = (flag_rates(world, questions, loss, pulls) for loss in (0.0, 0.5))
@@ -132,6 +143,10 @@ def rates(pulls: int) -> bool:
             kept &= good
             cells = "".join(f"{alarm:9.1f} /{see:5.1f}" for alarm, see in zip(alarms, seen, strict=True))
             print(f"{world.name:24}{questions:>10}  {cells}{'' if good else '   <- out of bounds'}")
+            if world is USUAL:
+                drawn[questions] = (alarms, seen)
+    if plot:
+        plot.write_text(draw_plot(list(RULES), drawn), encoding="utf-8")
     return kept
 
 
@@ -189,8 +204,10 @@ def speed() -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pulls", type=int, default=1_000, help="simulated pull requests per cell (default: 1000)")
-    pulls = parser.parse_args().pulls
-    return 0 if all([rates(pulls), smallest_detectable(pulls), speed()]) else 1
+    parser.add_argument("--plot", type=Path, help="write the rates of the usual world to an SVG file")
+    options = parser.parse_args()
+    pulls = options.pulls
+    return 0 if all([rates(pulls, options.plot), smallest_detectable(pulls), speed()]) else 1
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
+from faithbot.levels import read_level
 from faithbot.results import (
     AcceptedClaim,
     AnswerRecord,
     ClaimChange,
     ClaimSource,
     Failure,
+    Look,
     MetricComparison,
     Question,
     Results,
@@ -18,6 +20,7 @@ from faithbot.results import (
     SettingChange,
     Side,
     SideName,
+    Stopping,
     Usage,
 )
 
@@ -93,7 +96,10 @@ def results(**changes: Any) -> Results:
         "runs": 2,
         "usage": Usage(answers=48, model_calls=212, cached_calls=30, seconds=190.0, busy_share=0.97),
     }
-    return Results(**(fields | changes))
+    made = Results(**(fields | changes))
+    read = {name: read_level(name, metric.head) for name, metric in made.metrics.items()}
+    metrics = {name: metric.model_copy(update={"reading": read[name]}) for name, metric in made.metrics.items()}
+    return made.model_copy(update={"metrics": metrics})
 
 
 PROMPT_DIFF = """\
@@ -336,3 +342,23 @@ def no_work() -> Results:
     sides = {"base": side("base", answers=()), "head": side("head", answers=())}
     metrics = {"faithfulness": metric(None, None, 0.0, delta=0.0, n_unchanged=len(QUESTIONS), method="unchanged")}
     return results(metrics=metrics, fingerprint=None, sides=sides, expected_by_chance=None)
+
+
+def stopped_early() -> Results:
+    """Two to six runs were allowed, and after three of them it was clear enough that nothing got worse."""
+    looks = tuple(
+        Look(runs=runs, level=level, alpha_spent=spent, p_values={"faithfulness": p}, chance_of_regression=chance)
+        for runs, level, spent, p, chance in ((2, 0.023, 0.023, 0.21, 0.29), (3, 0.017, 0.031, 0.33, 0.076))
+    )
+    return results(runs=3, stopping=Stopping(fewest=2, most=6, looks=looks, reason="unlikely"))
+
+
+def below_its_floor() -> Results:
+    """Faithfulness fell by less than the noise of the change, but clearly below what the team allows."""
+    broken = metric(0.66, 0.60, 0.07, p_value=0.08, floor=0.65, floor_standing="broken")
+    return results(
+        verdict="regression",
+        reason="Beyond the floor that is set for it: faithfulness.",
+        metrics={"faithfulness": broken},
+        changes=CHANGES,
+    )

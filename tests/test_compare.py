@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faithbot.compare import Grading, compare
+from faithbot.compare import Grading, compare, questions_to_ask_again
 from faithbot.judge.protocol import STATES_NO_FACT, Judgement
+from faithbot.results import ResultWarning
+from faithbot.stopping import RunPlan
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from faithbot.golden import Question
-    from faithbot.results import Results, Side, SideName
+    from faithbot.results import AnswerRecord, Results, Side, SideName
 
 IDS = [f"q{number}" for number in range(12)]
 
@@ -32,9 +35,11 @@ def verdict_of(
         gate=gate or {"faithfulness": 0.0},
         min_coverage=0.9,
         fingerprint=fields.pop("fingerprint", FINGERPRINT),
+        floors=fields.pop("floors", {}),
+        plan=fields.pop("plan", None),
     )
     sides = {"head": head} if base is None else {"base": base, "head": head}
-    return compare(grading, sides, runs=2, changes=(), usage=USAGE)
+    return compare(grading, sides, changes=(), usage=USAGE, **({"runs": 2} | fields))
 
 
 def rows(*values: float) -> dict[str, Sequence[Judgement | None]]:
@@ -105,7 +110,9 @@ def test_too_few_judged_questions_cannot_tell() -> None:
     head = noisy(0.8) | {name: [UNREADABLE, UNREADABLE] for name in IDS[:2]}
     results = verdict_of(side("base", noisy(0.8)), side("head", head))
     assert results.verdict == "inconclusive"
-    assert results.reason == "2 of 12 questions could not be scored (the judge's reply holds no label)"
+    assert results.reason == (
+        "2 of 12 questions could not be scored (the judge's reply holds no label): a verdict takes 11 that are"
+    )
 
 
 def test_a_side_by_side_of_equal_requests_passes_whatever_could_be_scored() -> None:
@@ -155,11 +162,22 @@ def test_a_side_that_abstains_from_most_questions_cannot_be_compared() -> None:
     )
 
 
-def test_questions_too_few_to_show_anything_cannot_tell() -> None:
-    judgements = {"q0": [scored(1.0), scored(0.9)]}
-    results = verdict_of(side("base", judgements), side("head", {"q0": [scored(0), scored(0)]}), asked=questions("q0"))
-    assert results.verdict == "inconclusive"
-    assert results.reason == "Too few questions (1) to show a change of any size in faithfulness: ask more."
+@pytest.mark.parametrize(
+    ("n", "level", "reason"),
+    [
+        (1, 0.0, "1 question could be compared in faithfulness, and a verdict takes 6: add 5 questions or more."),
+        (5, 0.0, "5 questions could be compared in faithfulness, and a verdict takes 6: "
+                 "add 1 question to see a drop of 0.10."),
+        (5, 0.4, "5 questions could be compared in faithfulness, and a verdict takes 6: "
+                 "add 53 questions to see a drop of 0.10."),
+    ],
+)  # fmt: skip
+def test_fewer_than_six_questions_cannot_tell_and_say_how_many_it_takes(n: int, level: float, reason: str) -> None:
+    """However large the drop. Runs that are 0.4 apart let 5 questions show a drop of 0.34, and 58 one of 0.10."""
+    base = {name: [scored(1.0), scored(1.0 - level if level else 0.9)] for name in IDS[:n]}
+    head = {name: [scored(0.0), scored(level)] for name in IDS[:n]}
+    results = verdict_of(side("base", base), side("head", head), asked=questions(*IDS[:n]))
+    assert (results.verdict, results.reason) == ("inconclusive", reason)
 
 
 def test_few_changed_questions_among_unchanged_ones_pass_with_a_warning() -> None:
@@ -191,6 +209,23 @@ def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
             "Only 11 of 12 questions have a faithfulness on both sides; the others are not in its mean.",
         ),
     ]
+
+
+def test_a_question_that_crashes_in_some_runs_of_head_only_is_named_too() -> None:
+    head = noisy(0.8) | {"q3": [scored(0.8), None]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert [warning.message for warning in results.warnings] == [
+        "Only this pull request fails in 1 of 2 runs on “What is q3?”: the system crashed"
+    ]
+    both = verdict_of(side("base", noisy(0.8) | {"q3": [None, scored(0.8)]}), side("head", head))
+    assert both.warnings == ()
+
+
+def test_a_question_that_only_head_fails_on_is_named_before_anything_else() -> None:
+    notice = ResultWarning(code="behind_base", message="This pull request lacks 2 commits of main.")
+    head = side("head", noisy(0.8) | {"q3": [None, None]})
+    results = verdict_of(side("base", noisy(0.8)), head, notices=[notice])
+    assert [warning.code for warning in results.warnings[:2]] == ["head_failed", "behind_base"]
 
 
 def test_runs_that_differ_much_are_a_warning() -> None:
@@ -305,3 +340,106 @@ def test_the_source_of_the_noise_is_unknown_where_nothing_was_repeated() -> None
     sides = [side(name, rows(0.8, 0.6)) for name in ("base", "head")]
     assert verdict_of(*sides, fingerprint=LABEL).noise_sources == {}
     assert verdict_of(side("base", rows(0.8, 0.8)), side("head", rows(0.8, 0.8))).noise_sources == {}
+
+
+# --- a level of its own ----------------------------------------------------------------------------------------------
+
+
+def test_a_level_is_read() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)))
+    assert {name: metric.reading for name, metric in results.metrics.items() if metric.reading} == {
+        "faithfulness": "good"
+    }
+
+
+def test_a_floor_that_this_change_breaks_is_a_second_reason() -> None:
+    floors = {"faithfulness": 0.65}
+    both = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)), floors=floors)
+    assert both.reason == (
+        "Worse by more than the noise of measuring: faithfulness. Beyond the floor that is set for it: faithfulness."
+    )
+    small = {"faithfulness": 0.5}  # a drop of 0.3 does not count
+    alone = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)), gate=small, floors=floors)
+    assert (alone.verdict, alone.reason) == ("regression", "Beyond the floor that is set for it: faithfulness.")
+    assert (alone.metrics["faithfulness"].floor, alone.metrics["faithfulness"].floor_standing) == (0.65, "broken")
+
+
+def test_below_a_floor_already_on_base_is_a_warning() -> None:
+    results = verdict_of(side("base", noisy(0.5)), side("head", noisy(0.5)), floors={"faithfulness": 0.65})
+    assert results.verdict == "pass"
+    assert [(warning.code, warning.message) for warning in results.warnings] == [
+        (
+            "below_floor_before",
+            "Faithfulness is below its floor of 0.65, and was so on base: this pull request did not bring it there.",
+        )
+    ]
+
+
+def test_a_floor_for_a_metric_that_should_stay_low_is_a_ceiling() -> None:
+    ceiling = {"unsupported_per_answer": 1.6}
+    gate = {"faithfulness": 0.9, "unsupported_per_answer": 9.0}
+    near = verdict_of(
+        side("base", noisy(0.8)), side("head", rows(0.9, 0.7)), gate=gate, floors={"unsupported_per_answer": 1.9}
+    )
+    broken = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)), gate=gate, floors=ceiling)
+    assert broken.verdict == "regression"
+    assert near.verdict == "pass"
+    assert "Unsupported per answer is above its ceiling of 1.90 by less than the noise of its mean." in [
+        warning.message for warning in near.warnings
+    ]
+
+
+# --- more runs where they can change the verdict --------------------------------------------------------------------
+
+PLAN = RunPlan(2, 6)
+OPEN = {"q0": (0.6, 0.7), "q1": (0.7, 0.8)}
+"""Runs of head that leave the verdict open: p is 0.11 after two of them."""
+
+
+def open_question(runs: int) -> tuple[Side, Side]:
+    """Base and head of which two runs do not settle it."""
+    base = {name: [scored(0.8), scored(0.9)] * (runs // 2) for name in IDS}
+    head = base | {name: [scored(value) for value in row] * (runs // 2) for name, row in OPEN.items()}
+    return side("base", base), side("head", head)
+
+
+def test_an_open_verdict_asks_all_but_the_unchanged_questions_again() -> None:
+    grading = Grading(questions(*IDS), {"faithfulness": 0.0}, 0.9, FINGERPRINT, plan=PLAN)
+    base, head = open_question(2)
+
+    def keyed(records: Sequence[AnswerRecord], side_name: str) -> list[AnswerRecord]:
+        keys = {name: name if name in IDS[6:] else f"{name} on {side_name}" for name in IDS}
+        return [record.model_copy(update={"request_key": keys[record.question_id]}) for record in records]
+
+    answers = {"base": keyed(base.answers, "base"), "head": keyed(head.answers, "head")}
+    assert [question.id for question in questions_to_ask_again(grading, answers, 2)] == IDS[:6]
+    assert questions_to_ask_again(grading, {"head": answers["head"]}, 2) == ()
+    assert questions_to_ask_again(replace(grading, plan=None), answers, 2) == ()
+
+
+def test_the_looks_are_recorded_and_can_be_made_again_from_the_records() -> None:
+    base, head = open_question(4)
+    results = verdict_of(base, head, plan=PLAN, runs=4)
+    stopping = results.stopping
+    assert stopping is not None
+    assert (stopping.fewest, stopping.most, [look.runs for look in stopping.looks]) == (2, 6, [2, 3, 4])
+    assert stopping.looks[-1].p_values == {"faithfulness": results.metrics["faithfulness"].p_value}
+    assert stopping.looks[-1].alpha_spent < 0.05
+    assert verdict_of(*open_question(2), plan=PLAN).stopping.looks == stopping.looks[:1]
+
+
+def test_questions_that_are_unchanged_may_have_fewer_runs() -> None:
+    base, head = open_question(4)
+
+    def thinned(records: Sequence[AnswerRecord], side_name: str) -> tuple[AnswerRecord, ...]:
+        return tuple(
+            record.model_copy(update={"request_key": f"{record.run}" if same else f"{side_name} {record.run}"})
+            for record in records
+            if not (same := record.question_id in IDS[6:]) or record.run <= 2
+        )
+
+    sides = [part.model_copy(update={"answers": thinned(part.answers, part.name)}) for part in (base, head)]
+    results = verdict_of(*sides, plan=PLAN, runs=4)
+    metric = results.metrics["faithfulness"]
+    assert (metric.n_questions, metric.n_unchanged) == (12, 6)
+    assert metric.run_means["base"] == pytest.approx((0.8, 0.9, 0.825, 0.875))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
+from faithbot.stopping import RunPlan
 from faithbot.yaml_text import parse_yaml
 from git_repository import make_repository
 
@@ -41,7 +42,15 @@ def test_what_is_not_written_has_a_default(tmp_path: Path) -> None:
     assert config.judge.method == "evidence"
     assert list(config.gate) == ["faithfulness"]
     assert config.gate["faithfulness"].min_effect == 0
-    assert (config.runs, config.min_coverage) == (2, 0.9)
+    assert (config.runs.plan, config.min_coverage) == (RunPlan(2, 2), 0.9)
+
+
+def test_runs_can_be_a_range_and_a_gate_can_have_a_floor(tmp_path: Path) -> None:
+    config = load(tmp_path, MINIMAL + "runs: {min: 2, max: 6}\ngate: {faithfulness: {floor: 0.65}}\n").config
+    assert config.runs.plan == RunPlan(2, 6)
+    assert config.model_dump(mode="json")["runs"] == {"min": 2, "max": 6}
+    assert config.gate["faithfulness"].floor == 0.65
+    assert load(tmp_path, MINIMAL + "runs: 3\n").config.model_dump(mode="json")["runs"] == 3
 
 
 def test_everything_can_be_written(tmp_path: Path) -> None:
@@ -124,7 +133,13 @@ BAD = {
     ),
     "missing": (MINIMAL.replace("golden: evals/golden.jsonl\n", ""), r"line 1, golden: this key is required"),
     "wrong type": (MINIMAL + "runs: many\n", r"line 7, runs: input should be a valid integer.*, found 'many'"),
-    "out of range": (MINIMAL + "runs: 0\n", r"line 7, runs: input should be greater than or equal to 1, found 0"),
+    "runs from one on": (MINIMAL + "runs: {min: 1, max: 3}\n", r"line 7, runs: min must be 2 or more"),
+    "runs the wrong way": (MINIMAL + "runs: {min: 4, max: 3}\n", r"line 7, runs: max must not be smaller than min"),
+    "floor of a share": (
+        MINIMAL + "gate: {faithfulness: {floor: 65}}\n",
+        r"faithfulness.floor: .* below 1, such as 0.65",
+    ),
+    "out of range": (MINIMAL + "runs: 0\n", r"line 7, runs: must lie between 1 and 50, found 0"),
     "no document": (MINIMAL.replace("docs/*.md", "[]"), r"line 4, system\.pipeline\.documents: must hold at least one"),
     "overlap": (MINIMAL + "    chunking: {size: 100, overlap: 100}\n", r"line 7, .*chunking: overlap must be smaller"),
     "method": (
@@ -186,7 +201,7 @@ BAD = {
     "too many tokens": (MINIMAL + "    options: {max_tokens: 100001}\n", r"options\.max_tokens: .* less than or equal"),
     "yes as a number": (MINIMAL + "    options: {temperature: yes}\n", r"temperature: .* valid number, found True"),
     "not a number": (MINIMAL + "    options: {top_p: .nan}\n", r"top_p: input should be .*, found nan"),
-    "true as a number": (MINIMAL + "runs: true\n", r"line 7, runs: input should be a valid integer, found True"),
+    "true as a number": (MINIMAL + "runs: true\n", r"line 7, runs: input should be a valid integer.*, found True"),
     "empty path": (MINIMAL.replace("prompts/answer.md", '""'), r"line 5, system\.pipeline\.prompt: must be one line"),
     "empty model": (MINIMAL.replace("ollama/llama3.2:3b", '" "'), r"line 6, system\.pipeline\.model: must be one line"),
     "list as method": (MINIMAL + "judge: {method: [a]}\n", r"line 7, judge\.method: \['a'\] is not known: use"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,8 +15,9 @@ from faithbot.systems.protocol import Answer, Context
 from records import FINGERPRINT, UNREADABLE, questions, scored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint, Judgement
     from faithbot.results import AnswerRecord, SideName
 
@@ -63,17 +64,19 @@ class StubbornJudge:
 
 
 def run(
-    *identifiers: str, system: EchoSystem | None = None, parallel: int = 2
+    *identifiers: str, system: EchoSystem | None = None, parallel: int = 2, **options: Any
 ) -> dict[SideName, tuple[AnswerRecord, ...]]:
     system = system or EchoSystem()
     systems: dict[SideName, EchoSystem] = {"base": system, "head": system}
     return asyncio.run(
-        evaluate(questions(*identifiers), systems, StubbornJudge(), runs=2, parallel=parallel, progress=Silent())
+        evaluate(
+            questions(*identifiers), systems, StubbornJudge(), runs=2, parallel=parallel, progress=Silent(), **options
+        )
     )
 
 
 def test_the_sides_take_turns_question_by_question_and_change_who_goes_first() -> None:
-    steps = schedule(questions("a", "b"), ("base", "head"), 2)
+    steps = schedule(questions("a", "b"), ("base", "head"), [1, 2])
     assert [(step.question.id, step.side, step.run) for step in steps] == [
         ("a", "base", 1),
         ("a", "base", 2),
@@ -141,3 +144,18 @@ def test_a_judgement_that_the_system_brings_along_is_not_asked_for() -> None:
     work = evaluate(questions("a"), {"head": Judged()}, judge, runs=1, parallel=1, progress=Silent(), judge_repeats=3)
     (record,) = asyncio.run(work)["head"]
     assert (record.judgement, record.judged_again, judge.repeats) == (scored(0.5), (), [])
+
+
+def test_questions_are_asked_again_run_by_run_as_long_as_it_is_worth_it() -> None:
+    asked_after = []
+
+    def ask_again(answers: Mapping[SideName, Sequence[AnswerRecord]], runs: int) -> Sequence[Question]:
+        asked_after.append((runs, {side: len(records) for side, records in answers.items()}))
+        return questions("b") if runs < 4 else ()
+
+    sides = run("a", "b", ask_again=ask_again)
+    assert asked_after == [(2, {"base": 4, "head": 4}), (3, {"base": 5, "head": 5}), (4, {"base": 6, "head": 6})]
+    for records in sides.values():
+        assert sorted((record.question_id, record.run) for record in records) == [
+            ("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3), ("b", 4),
+        ]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
+from faithbot.stopping import RunPlan
 from git_repository import make_repository
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def test_the_pull_requests_own_grading_is_used_only_when_asked(tmp_path: Path) -
     harsher = {"faithbot.yaml": CONFIG.replace("ollama/judge", "ollama/harsher") + "runs: 3\n"}
     by_base = plan_for(tmp_path / "a", harsher)
     by_head = plan_for(tmp_path / "b", harsher, graded_by="head")
-    assert (by_base.judge.model, by_base.runs) == ("ollama/judge", 2)
-    assert (by_head.judge.model, by_head.runs) == ("ollama/harsher", 3)
+    assert (by_base.judge.model, by_base.runs) == ("ollama/judge", RunPlan(2, 2))
+    assert (by_head.judge.model, by_head.runs) == ("ollama/harsher", RunPlan(3, 3))
 
 
 def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_the_configuration_of_a_replay_is_valid() -> None:
     _, block = re.findall(r"```yaml\n(golden:.*?)```", README, re.DOTALL)
     config = Config.model_validate(yaml.safe_load(block))
     assert config.system.recorded is not None
-    assert len(config.system.recorded.files) == config.runs
+    assert len(config.system.recorded.files) == config.runs.min == config.runs.max
     assert config.judge.scale == (1, 5)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faithbot.metrics import questions_moved
+from faithbot.metrics import is_judged, questions_moved
 from faithbot.results import MetricComparison, ResultWarning, Side, SideName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.side_table import SideTable
@@ -24,10 +24,20 @@ def find_cautions(
     tables: Mapping[SideName, SideTable],
     sides: Mapping[SideName, Side],
     fingerprint: JudgeFingerprint,
+    notices: Sequence[ResultWarning] = (),
+) -> tuple[ResultWarning, ...]:
+    """All of them, the gravest first; a question that only head fails on comes before the ``notices`` of the caller."""
+    failed = _failed_on_head_only(tables["base"], tables["head"]) if "base" in tables else ()
+    return (*failed, *notices, *_find(metrics, tables, sides, fingerprint))
+
+
+def _find(
+    metrics: Mapping[str, MetricComparison],
+    tables: Mapping[SideName, SideTable],
+    sides: Mapping[SideName, Side],
+    fingerprint: JudgeFingerprint,
 ) -> Iterator[ResultWarning]:
-    """All of them, the gravest first."""
-    if "base" in tables:
-        yield from _failed_on_head_only(tables["base"], tables["head"])
+    yield from _floors(metrics)
     yield from _more_abstentions(metrics)
     for name, metric in metrics.items():
         if "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
@@ -41,10 +51,29 @@ def find_cautions(
 
 
 def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWarning]:
-    for question, row, failed in zip(head.questions, head.rows, base.judged() & ~head.judged(), strict=True):
-        if failed:
-            message = f"Only this pull request fails on “{question.text}”: {row[0].failure}"
+    for question, of_base, of_head in zip(head.questions, base.rows, head.rows, strict=True):
+        if not any(map(is_judged, of_base)):
+            continue
+        missing = [record for record in of_head if not is_judged(record)]
+        crashed = [record for record in of_head if record.answer is None]
+        failed = missing if len(missing) == len(of_head) else crashed
+        if failed and all(record.answer is not None for record in of_base):
+            times = "" if len(failed) == len(of_head) else f" in {len(failed)} of {len(of_head)} runs"
+            message = f"Only this pull request fails{times} on “{question.text}”: {failed[0].failure}"
             yield ResultWarning(code="head_failed", message=message)
+
+
+def _floors(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
+    for name, metric in metrics.items():
+        if metric.floor is None or metric.head is None:
+            continue
+        side, kind = ("below", "floor") if metric.better == "higher" else ("above", "ceiling")
+        stands = f"{name.replace('_', ' ').capitalize()} is {side} its {kind} of {metric.floor:.2f}"
+        if metric.floor_standing == "below_before":
+            message = f"{stands}, and was so on base: this pull request did not bring it there."
+            yield ResultWarning(code="below_floor_before", message=message)
+        elif metric.floor_standing == "within_noise":
+            yield ResultWarning(code="near_floor", message=f"{stands} by less than the noise of its mean.")
 
 
 def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:

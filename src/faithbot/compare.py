@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +12,17 @@ import numpy as np
 from faithbot import __version__
 from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
-from faithbot.claim_changes import find_claim_changes
+from faithbot.claim_changes import ClaimChanges, find_claim_changes
+from faithbot.gate import ALPHA, GateLook, compare_metric, look_at
+from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
-from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
+from faithbot.noise import NoiseComparison, noise_of_mean
 from faithbot.noise_parts import find_noise_sources
-from faithbot.results import MetricComparison, Results, SideName, Usage, Verdict
+from faithbot.results import Look, MetricComparison, Results, SideName, Stopping, Usage
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
+from faithbot.stopping import RunPlan
+from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,17 +31,14 @@ if TYPE_CHECKING:
 
     from faithbot.accepted import AcceptedEntry
     from faithbot.config import MetricName
+    from faithbot.gate import Scores
     from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import ResultWarning, SettingChange, Side
+    from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side
 
-ALPHA = 0.05
-_NOTHING_CHANGED = "Nothing that the answers depend on changed."
 WITHOUT_CLAIMS = ("label", "recorded")
 """Judges that give one score to a whole answer."""
-MIN_COMPARED = 0.5
-"""Share of the questions scored on either side that must be scored on both. Where one side abstains from most of them,
-the mean of the rest says nothing about the golden set."""
+_NO_CLAIMS = ClaimChanges((), (), (), None, (), ())
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Grading:
     """Whose golden set, judge and gate these are."""
     accepted: tuple[AcceptedEntry, ...] = ()
     """Unsupported claims of these questions that the team accepts."""
+    floors: Mapping[MetricName, float] = field(default_factory=dict)
+    """The worst level that a metric may have, for those that have a floor."""
+    plan: RunPlan | None = None
+    """Fewest and most runs of each side; None where their number was fixed."""
 
 
 def compare(
@@ -65,26 +71,21 @@ def compare(
 ) -> Results:
     """The whole comparison: metrics, verdict, claims that changed, warnings. Without a base, the first evaluation.
 
-    ``notices`` are warnings that the records do not show, such as a branch that is behind; they come first.
+    ``notices`` are warnings that the records do not show, such as a branch that is behind.
     """
     tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
-    applicable = [
-        metric
-        for metric in METRICS.values()
-        if not (metric.needs_claims and grading.fingerprint.method in WITHOUT_CLAIMS)
-    ]
+    applicable = _applicable(grading)
     gated = [metric for metric in applicable if metric.name in grading.gate]
+    claims, slices, stopping = _NO_CLAIMS, {}, None
     if "base" not in tables:
         metrics = _single_side(applicable, tables["head"], grading)
-        verdict, reason = _first_verdict(tables["head"], grading)
-        claims = None
-        slices = {}
+        verdict, reason = first_verdict(tables["head"], grading)
     else:
-        unchanged = np.array(
-            [same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)]
-        )
-        metrics = _compare_metrics(applicable, tables["base"], tables["head"], unchanged, grading)
-        verdict, reason = _verdict(metrics, tables, unchanged, grading)
+        scores, unchanged = _scores(applicable, tables), _unchanged(tables)
+        looks = _looks(scores, unchanged, grading, runs)
+        metrics = _compare_metrics(scores, unchanged, grading, looks[-1])
+        verdict, reason = decide(metrics, tables, unchanged, grading)
+        stopping = _stopping(grading.plan, looks)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
@@ -94,21 +95,21 @@ def compare(
         metrics=metrics,
         slices=slices,
         noise_sources=find_noise_sources(gated, list(tables.values()), grading.fingerprint),
-        newly_unsupported=claims.newly_unsupported if claims else (),
-        expected_by_chance=claims.expected_by_chance if claims else None,
-        no_longer_unsupported=claims.no_longer_unsupported if claims else (),
-        sporadic=claims.sporadic if claims else (),
-        accepted=claims.accepted if claims else (),
+        newly_unsupported=claims.newly_unsupported,
+        expected_by_chance=claims.expected_by_chance,
+        no_longer_unsupported=claims.no_longer_unsupported,
+        sporadic=claims.sporadic,
+        accepted=claims.accepted,
         warnings=(
-            *notices,
-            *find_cautions(metrics, tables, sides, grading.fingerprint),
-            *stale_warning(claims.stale if claims else ()),
+            *find_cautions(metrics, tables, sides, grading.fingerprint, notices),
+            *stale_warning(claims.stale),
         ),
         fingerprint=grading.fingerprint,
         sides=dict(sides),
         changes=tuple(changes),
         questions=grading.questions,
         runs=runs,
+        stopping=stopping,
         usage=usage,
         graded_by=grading.graded_by,
     )
@@ -147,7 +148,7 @@ def compare_without_work(
     return Results(
         faithbot_version=__version__,
         verdict="pass",
-        reason=_NOTHING_CHANGED,
+        reason=NOTHING_CHANGED,
         metrics=unchanged,
         fingerprint=None,
         sides=dict(sides),
@@ -158,68 +159,105 @@ def compare_without_work(
     )
 
 
+def questions_to_ask_again(
+    grading: Grading, answers: Mapping[SideName, Sequence[AnswerRecord]], runs: int
+) -> tuple[Question, ...]:
+    """Which questions another run is worth after ``runs`` of them; none where it could not change the verdict.
+
+    A question that is known to be unchanged is never among them.
+    """
+    if grading.plan is None or runs >= grading.plan.most or "base" not in answers:
+        return ()
+    tables = {name: SideTable(grading.questions, records, runs) for name, records in answers.items()}
+    unchanged = _unchanged(tables)
+    look = look_at(_scores(_applicable(grading), tables), unchanged, grading.gate, grading.plan, runs)
+    if look.stop is not None:
+        return ()
+    return tuple(question for question, same in zip(grading.questions, unchanged, strict=True) if not same)
+
+
+def _applicable(grading: Grading) -> list[Metric]:
+    without_claims = grading.fingerprint.method in WITHOUT_CLAIMS
+    return [metric for metric in METRICS.values() if not (metric.needs_claims and without_claims)]
+
+
+def _scores(applicable: Sequence[Metric], tables: Mapping[SideName, SideTable]) -> Scores:
+    return {metric.name: (tables["base"].scores(metric), tables["head"].scores(metric)) for metric in applicable}
+
+
+def _unchanged(tables: Mapping[SideName, SideTable]) -> NDArray[np.bool_]:
+    return np.array([same_requests(*rows) for rows in zip(tables["base"].rows, tables["head"].rows, strict=True)])
+
+
+def _looks(scores: Scores, unchanged: NDArray[np.bool_], grading: Grading, runs: int) -> list[GateLook]:
+    """All looks up to the one that ``runs`` runs allow; a single one where their number was fixed."""
+    plan = grading.plan or RunPlan(runs, runs)
+    return [look_at(scores, unchanged, grading.gate, plan, done) for done in range(plan.fewest, runs + 1)]
+
+
+def _stopping(plan: RunPlan | None, looks: Sequence[GateLook]) -> Stopping | None:
+    if plan is None:
+        return None
+    return Stopping(
+        fewest=plan.fewest,
+        most=plan.most,
+        reason=looks[-1].stop,
+        looks=tuple(
+            Look(
+                runs=look.runs,
+                level=look.level,
+                alpha_spent=look.alpha_spent,
+                p_values={name: found.p_value for name, found in look.comparisons.items()},
+                chance_of_regression=max(look.chances.values(), default=0.0),
+            )
+            for look in looks
+        ),
+    )
+
+
 def _compare_metrics(
-    applicable: Sequence[Metric], base: SideTable, head: SideTable, unchanged: NDArray[np.bool_], grading: Grading
+    scores: Scores, unchanged: NDArray[np.bool_], grading: Grading, look: GateLook
 ) -> dict[str, MetricComparison]:
-    """All metrics that say something on both sides, gated ones with Holm's correction (Holm 1979)."""
-    scored = {metric.name: (base.scores(metric), head.scores(metric)) for metric in applicable}
-    worse = {
-        metric.name: compare_runs(
-            *scored[metric.name],
-            unchanged=unchanged,
-            alpha=ALPHA,
-            alternative="less" if metric.better == "higher" else "greater",
-            min_effect=grading.gate.get(metric.name, 0.0),
-        )
-        for metric in applicable
-    }
-    adjusted = _holm({name: worse[name].p_value for name in grading.gate if name in worse})
+    """All metrics that say something on both sides, at the level of the last look."""
     comparisons: dict[str, MetricComparison] = {}
-    for metric in applicable:
-        if not worse[metric.name].n_questions and metric.name not in grading.gate:
-            continue
-        better = compare_runs(
-            *scored[metric.name],
-            unchanged=unchanged,
-            alpha=ALPHA,
-            alternative="greater" if metric.better == "higher" else "less",
-            min_effect=grading.gate.get(metric.name, 0.0),
+    for name, sides in scores.items():
+        test = partial(
+            compare_metric, name, *sides, unchanged=unchanged, level=look.level, min_effect=grading.gate.get(name, 0.0)
         )
-        comparisons[metric.name] = _metric_comparison(
-            metric, worse[metric.name], scored[metric.name], grading, adjusted.get(metric.name), better.flagged
+        worse = look.comparisons.get(name) or test()
+        if not worse.n_questions and name not in grading.gate:
+            continue
+        comparisons[name] = _metric_comparison(
+            METRICS[name], worse, sides, grading, look, improved=test(for_the_better=True).flagged
         )
     return comparisons
-
-
-def _holm(p_values: Mapping[MetricName, float]) -> dict[MetricName, float]:
-    """Adjusted p-values that keep the chance of any false alarm among all gated metrics at alpha."""
-    adjusted: dict[MetricName, float] = {}
-    largest = 0.0
-    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[name]))
-        adjusted[name] = largest
-    return adjusted
 
 
 def _metric_comparison(
     metric: Metric,
     noise: NoiseComparison,
-    scored: tuple[NDArray[np.float64], NDArray[np.float64]],
+    sides: tuple[NDArray[np.float64], NDArray[np.float64]],
     grading: Grading,
-    adjusted_p: float | None,
+    look: GateLook,
+    *,
     improved: bool,
 ) -> MetricComparison:
     nothing_compared = noise.n_questions == 0
+    scored = [~np.isnan(side).all(axis=1) for side in sides]
+    compared = scored[0] & scored[1]
+    floor = grading.floors.get(metric.name)
     return MetricComparison(
         base=_number(noise.base_mean),
         head=_number(noise.head_mean),
         delta=_number(noise.delta),
         noise_band=None if nothing_compared else _number(noise.noise_band),
         p_value=None if nothing_compared else noise.p_value,
-        flagged=adjusted_p is not None and noise.flagged and adjusted_p <= ALPHA,
-        smallest_detectable=_number(noise.smallest_detectable),
+        flagged=metric.name in look.flagged,
+        smallest_detectable=_number(
+            noise.smallest_detectable * (look.detectable_factor if noise.measured_noise else 1)
+        ),
         n_questions=noise.n_questions,
-        n_either=int((~np.isnan(np.concatenate(scored, axis=1)).all(axis=1)).sum()),
+        n_either=int((scored[0] | scored[1]).sum()),
         gated=metric.name in grading.gate,
         better=metric.better,
         improved=improved,
@@ -227,8 +265,13 @@ def _metric_comparison(
         n_unchanged=noise.n_unchanged,
         method=noise.method,
         measured_noise=noise.measured_noise,
-        run_means={"base": _run_means(scored[0]), "head": _run_means(scored[1])},
+        run_means={"base": _run_means(sides[0]), "head": _run_means(sides[1])},
         min_effect=grading.gate.get(metric.name, 0.0),
+        reading=read_level(metric.name, _number(noise.head_mean)),
+        floor=floor,
+        floor_standing=None
+        if floor is None
+        else floor_standing(metric, floor, sides[0][compared], sides[1][compared], ALPHA),
     )
 
 
@@ -238,7 +281,15 @@ def _number(value: float) -> float | None:
 
 
 def _run_means(scores: NDArray[np.float64]) -> tuple[float | None, ...]:
-    return tuple(float(run[~np.isnan(run)].mean()) if not np.isnan(run).all() else None for run in scores.T)
+    """Mean of each run; a question without a score in it counts with its other runs, lest its lack move the mean."""
+    scored = scores[~np.isnan(scores).all(axis=1)]
+    if not len(scored):
+        return tuple(None for _ in scores.T)
+    filled = np.where(np.isnan(scored), np.nanmean(scored, axis=1, keepdims=True), scored)
+    return tuple(
+        None if np.isnan(run).all() else float(run_filled.mean())
+        for run, run_filled in zip(scored.T, filled.T, strict=True)
+    )
 
 
 def _single_side(applicable: Sequence[Metric], head: SideTable, grading: Grading) -> dict[str, MetricComparison]:
@@ -249,6 +300,7 @@ def _single_side(applicable: Sequence[Metric], head: SideTable, grading: Grading
         if np.isnan(scores).all() and metric.name not in grading.gate:
             continue
         alone = noise_of_mean(scores, alpha=ALPHA)
+        floor = grading.floors.get(metric.name)
         comparisons[metric.name] = MetricComparison(
             base=None,
             head=_number(alone.mean),
@@ -264,60 +316,8 @@ def _single_side(applicable: Sequence[Metric], head: SideTable, grading: Grading
             measured_noise=alone.measured_noise,
             run_means={"head": _run_means(scores)},
             min_effect=grading.gate.get(metric.name, 0.0),
+            reading=read_level(metric.name, _number(alone.mean)),
+            floor=floor,
+            floor_standing=None if floor is None else floor_standing(metric, floor, None, scores, ALPHA),
         )
     return comparisons
-
-
-def _first_verdict(head: SideTable, grading: Grading) -> tuple[Verdict, str]:
-    if (missing := _missing_coverage({"head": head}, grading)) is not None:
-        return "inconclusive", missing
-    return "first", "There is no base configuration to compare with yet."
-
-
-def _verdict(
-    metrics: Mapping[str, MetricComparison],
-    tables: Mapping[SideName, SideTable],
-    unchanged: NDArray[np.bool_],
-    grading: Grading,
-) -> tuple[Verdict, str]:
-    if unchanged.all():
-        return "pass", _NOTHING_CHANGED
-    if (missing := _missing_coverage(tables, grading)) is not None:
-        return "inconclusive", missing
-    for name in grading.gate:
-        if name not in metrics:
-            return "inconclusive", f"The judge `{grading.fingerprint.method}` does not measure the gated metric {name}."
-        if (reason := _not_comparable(name, metrics[name])) is not None:
-            return "inconclusive", reason
-    if flagged := [name for name in grading.gate if metrics[name].flagged]:
-        names = " and ".join(_plain(name) for name in flagged)
-        return "regression", f"Worse by more than the noise of measuring: {names}."
-    return "pass", "No gated metric is worse by more than the noise of measuring."
-
-
-def _not_comparable(name: str, metric: MetricComparison) -> str | None:
-    """Why the questions that both sides scored say too little about the golden set; None where they say enough."""
-    if metric.n_questions == 0:
-        return f"No question has a {_plain(name)} on both sides, so there is nothing to compare."
-    if metric.n_questions < MIN_COMPARED * metric.n_either:
-        return (
-            f"Only {metric.n_questions} of {metric.n_either} questions have a {_plain(name)} on both sides: "
-            "the others are answered on one side only."
-        )
-    if metric.smallest_detectable is None and not metric.n_unchanged:
-        return f"Too few questions ({metric.n_questions}) to show a change of any size in {_plain(name)}: ask more."
-    return None
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _missing_coverage(tables: Mapping[SideName, SideTable], grading: Grading) -> str | None:
-    """Why too few questions were judged; None where enough were."""
-    judged = np.logical_and.reduce([table.judged() for table in tables.values()])
-    if judged.mean() >= grading.min_coverage:
-        return None
-    reasons = [reason for table in tables.values() for reason in table.failures()]
-    commonest = max(set(reasons), key=reasons.count)
-    return f"{(~judged).sum()} of {len(judged)} questions could not be scored ({commonest})"

@@ -8,12 +8,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from faithbot.errors import UsageError
 from faithbot.models.protocol import SamplingOptions
 from faithbot.repository import join_inside
+from faithbot.stopping import RunPlan
 from faithbot.text_files import read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
 
@@ -34,6 +45,7 @@ RecordedMetric = Literal["faithfulness", "answer_relevance"]
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
 
+_MOST_RUNS = 50
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SHOWN = 60
 """Characters of a wrong value that an error repeats."""
@@ -180,6 +192,8 @@ class MetricGate(_Section):
 
     min_effect: float = Field(default=0.0, ge=0.0, strict=True, allow_inf_nan=False)
     """Changes up to this size never do, in the metric's unit."""
+    floor: float | None = Field(default=None, ge=0.0, strict=True, allow_inf_nan=False)
+    """The worst level that is allowed, whatever base's is; a ceiling where lower is better."""
 
 
 def _gate_from_names(value: Any) -> Any:
@@ -196,9 +210,10 @@ def _gate_from_names(value: Any) -> Any:
 
 def _shares_stay_below_one(gate: dict[MetricName, MetricGate]) -> dict[MetricName, MetricGate]:
     for name, settings in gate.items():
-        if name not in COUNTS and settings.min_effect >= 1:
-            message = f"{name} is a share: use a number below 1, such as 0.02, found {settings.min_effect}"
-            raise _problem_inside((name, "min_effect"), message)
+        for key, value, example in (("min_effect", settings.min_effect, 0.02), ("floor", settings.floor, 0.65)):
+            if name not in COUNTS and value is not None and value >= 1:
+                message = f"{name} is a share: use a number below 1, such as {example}, found {value}"
+                raise _problem_inside((name, key), message)
     return gate
 
 
@@ -210,6 +225,40 @@ Gate = Annotated[
 ]
 
 
+class Runs(_Section):
+    """Runs of each side: `min` always, up to `max` while they can still change the verdict. A plain number is both."""
+
+    min: int = Field(ge=1, le=_MOST_RUNS, strict=True)
+    max: int = Field(ge=1, le=_MOST_RUNS, strict=True)
+
+    @model_validator(mode="after")
+    def _range_fits(self) -> Runs:
+        if self.max < self.min:
+            raise PydanticCustomError("runs", "max must not be smaller than min")
+        if self.max > self.min == 1:
+            raise PydanticCustomError("runs", "min must be 2 or more: one run measures no noise to decide by")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, whole: SerializerFunctionWrapHandler) -> Any:
+        return self.min if self.min == self.max else whole(self)
+
+    @property
+    def plan(self) -> RunPlan:
+        """For the statistics."""
+        return RunPlan(self.min, self.max)
+
+
+def _runs_from_number(value: Any) -> Any:
+    if isinstance(value, dict | Runs):
+        return value
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise PydanticCustomError("runs", "input should be a valid integer, or a range such as {min: 2, max: 6}")
+    if not 1 <= value <= _MOST_RUNS:
+        raise PydanticCustomError("runs", f"must lie between 1 and {_MOST_RUNS}")
+    return {"min": value, "max": value}
+
+
 class Config(_Section):
     """A whole `faithbot.yaml`."""
 
@@ -219,7 +268,7 @@ class Config(_Section):
     gate: Gate = {"faithfulness": MetricGate()}
     min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
-    runs: int = Field(default=2, ge=1, le=50, strict=True)
+    runs: Annotated[Runs, BeforeValidator(_runs_from_number)] = Runs(min=2, max=2)
     noise: NoiseSettings = NoiseSettings()
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""

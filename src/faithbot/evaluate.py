@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
 from faithbot.judge.splitting import finished_part
+from faithbot.report.wording import count
 from faithbot.results import AnswerRecord, SideName
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from faithbot.golden import Question
     from faithbot.judge.protocol import Judge, Judgement
     from faithbot.progress import Progress
     from faithbot.systems.protocol import Answer, System
+
+    Answers = Mapping[SideName, tuple[AnswerRecord, ...]]
 
 
 class Step(NamedTuple):
@@ -27,8 +30,8 @@ class Step(NamedTuple):
     run: int
 
 
-def schedule(questions: Sequence[Question], sides: Sequence[SideName], runs: int) -> list[Step]:
-    """All steps in their order.
+def schedule(questions: Sequence[Question], sides: Sequence[SideName], runs: Sequence[int]) -> list[Step]:
+    """All steps in their order; ``runs`` are the numbers of the runs.
 
     The sides take turns question by question, so that a machine that slows down or heats up does so for both, and
     change who goes first, so that neither always meets the warmer cache. The runs of a side follow each other: they
@@ -37,7 +40,7 @@ def schedule(questions: Sequence[Question], sides: Sequence[SideName], runs: int
     steps: list[Step] = []
     for position, question in enumerate(questions):
         order = sides if position % 2 == 0 else tuple(reversed(sides))
-        steps.extend(Step(question, side, run) for side in order for run in range(1, runs + 1))
+        steps.extend(Step(question, side, run) for side in order for run in runs)
     return steps
 
 
@@ -50,22 +53,49 @@ async def evaluate(
     parallel: int,
     progress: Progress,
     judge_repeats: int = 1,
+    ask_again: Callable[[Answers, int], Sequence[Question]] | None = None,
 ) -> dict[SideName, tuple[AnswerRecord, ...]]:
     """Answer and judge every question, ``runs`` times a side, at most ``parallel`` answers at once.
 
     With ``judge_repeats`` above 1 a judge that may waver judges each answer that often; the first judgement counts.
+
+    ``ask_again`` is asked after that, with the answers and the number of runs, which questions one more run is for,
+    until it names none.
+
     A question that fails by itself is recorded with its reason. An error that concerns all (a dead server) ends the
     evaluation and is raised; answers made before are in the models' cache.
     """
+    pace = _Pace(judge, judge_repeats, parallel, progress)
+    answers = await _evaluate_runs(questions, systems, range(1, runs + 1), pace)
+    while ask_again and (again := ask_again(answers, runs)):
+        runs += 1
+        progress.say(f"not clear yet: run {runs} of {count(len(again), 'question')} on each side")
+        more = await _evaluate_runs(again, systems, [runs], pace)
+        answers = {side: (*answers[side], *more[side]) for side in systems}
+    return answers
+
+
+class _Pace(NamedTuple):
+    """Who judges, how often, how much at once, and who is told."""
+
+    judge: Judge
+    judge_repeats: int
+    parallel: int
+    progress: Progress
+
+
+async def _evaluate_runs(
+    questions: Sequence[Question], systems: Mapping[SideName, System], runs: Sequence[int], pace: _Pace
+) -> dict[SideName, tuple[AnswerRecord, ...]]:
     steps = schedule(questions, tuple(systems), runs)
     records: dict[Step, AnswerRecord] = {}
-    slots = asyncio.Semaphore(parallel)
-    progress.start(len(steps))
+    slots = asyncio.Semaphore(pace.parallel)
+    pace.progress.start(len(steps))
 
     async def work(step: Step) -> None:
         try:
-            records[step] = await _answer_and_judge(step, systems[step.side], judge, judge_repeats)
-            progress.advance(f"{step.side}, run {step.run}")
+            records[step] = await _answer_and_judge(step, systems[step.side], pace.judge, pace.judge_repeats)
+            pace.progress.advance(f"{step.side}, run {step.run}")
         finally:
             slots.release()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.accepted import load_accepted
 from faithbot.changes import find_changes, is_under_test
-from faithbot.compare import Grading, compare, compare_without_work
+from faithbot.compare import Grading, compare, compare_without_work, questions_to_ask_again
 from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
@@ -20,6 +21,7 @@ from faithbot.report.wording import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
 from faithbot.side_table import in_halves
+from faithbot.stopping import RunPlan
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from faithbot.accepted import AcceptedEntry
     from faithbot.config import JudgeSettings
     from faithbot.golden import Question
+    from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.progress import Progress
     from faithbot.snapshots import Snapshot
     from faithbot.systems.protocol import System
@@ -73,7 +76,7 @@ class Plan:
     questions: tuple[Question, ...]
     accepted: tuple[AcceptedEntry, ...]
     """Of these questions, and of those that the golden set does not hold any more."""
-    runs: int
+    runs: RunPlan
     changes: tuple[SettingChange, ...]
 
     @property
@@ -113,7 +116,7 @@ def make_plan(request: CompareRequest) -> Plan:
         judge=request.judge or graded.config.judge,
         questions=questions,
         accepted=_accepted(graded, grader, golden, questions),
-        runs=request.runs or graded.config.runs,
+        runs=RunPlan(request.runs, request.runs) if request.runs else graded.config.runs.plan,
         changes=find_changes(sides["base"], sides["head"]) if "base" in sides else (),
     )
 
@@ -122,8 +125,9 @@ async def run_plan(plan: Plan, progress: Progress) -> Results:
     """Answer, judge and compare."""
     evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
     notices = _behind_base(plan.root, evaluated.sides)
+    runs = max(record.run for record in evaluated.sides["head"].answers)
     return compare(
-        evaluated.grading, evaluated.sides, runs=plan.runs, changes=plan.changes, usage=evaluated.usage, notices=notices
+        evaluated.grading, evaluated.sides, runs=runs, changes=plan.changes, usage=evaluated.usage, notices=notices
     )
 
 
@@ -131,7 +135,7 @@ def pass_without_work(plan: Plan) -> Results:
     """The comparison where nothing that the answers depend on changed: no model is asked."""
     sides = {name: _side(plan, name, loaded.answered_by) for name, loaded in plan.sides.items()}
     gate = plan.sides[plan.grader].config.gate
-    return compare_without_work(plan.questions, gate, sides, runs=plan.runs, changes=plan.changes)
+    return compare_without_work(plan.questions, gate, sides, runs=plan.runs.fewest, changes=plan.changes)
 
 
 async def run_against_itself(plan: Plan, progress: Progress) -> Results:
@@ -139,9 +143,10 @@ async def run_against_itself(plan: Plan, progress: Progress) -> Results:
 
     Whatever differs is noise. The halves draw with different seeds, so no question counts as unchanged.
     """
-    evaluated = await _evaluate(plan, {"head": plan.sides["head"]}, 2 * plan.runs, progress)
-    sides = in_halves(evaluated.sides["head"], plan.runs)
-    return compare(evaluated.grading, sides, runs=plan.runs, changes=(), usage=evaluated.usage)
+    runs = plan.runs.fewest
+    evaluated = await _evaluate(plan, {"head": plan.sides["head"]}, RunPlan(2 * runs, 2 * runs), progress)
+    sides = in_halves(evaluated.sides["head"], runs)
+    return compare(evaluated.grading, sides, runs=runs, changes=(), usage=evaluated.usage)
 
 
 class _Evaluated(NamedTuple):
@@ -150,37 +155,46 @@ class _Evaluated(NamedTuple):
     usage: Usage
 
 
-async def _evaluate(plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: int, progress: Progress) -> _Evaluated:
-    config = plan.sides[plan.grader].config
+async def _evaluate(
+    plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: RunPlan, progress: Progress
+) -> _Evaluated:
     async with ModelPool(plan.request.cache) as models:
-        opened = {name: await _open_system(plan, name, runs, models) for name in sides}
+        opened = {name: await _open_system(plan, name, runs.most, models) for name in sides}
         systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
         with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
             judge = open_judge(plan.judge, models.open)
             fingerprint = await judge.fingerprint()
         judge.reserve(max(system.longest_call for system in systems.values()))
         progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
+        grading = _grading(plan, fingerprint, runs)
         started = time.monotonic()
         answers = await evaluate(
             plan.questions,
             systems,
             judge,
-            runs=runs,
+            runs=runs.fewest,
             parallel=models.parallel_calls,
             progress=progress,
-            judge_repeats=config.noise.judge_repeats,
+            judge_repeats=plan.sides[plan.grader].config.noise.judge_repeats,
+            ask_again=partial(questions_to_ask_again, grading),
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
     recorded = {name: _side(plan, name, opened[name].model, opened[name].digest, answers[name]) for name in systems}
-    grading = Grading(
+    return _Evaluated(recorded, grading, usage)
+
+
+def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan) -> Grading:
+    config = plan.sides[plan.grader].config
+    return Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},
         min_coverage=config.min_coverage,
         fingerprint=fingerprint,
         graded_by=plan.grader,
         accepted=plan.accepted,
+        floors={name: gate.floor for name, gate in config.gate.items() if gate.floor is not None},
+        plan=runs if runs.fewest < runs.most else None,
     )
-    return _Evaluated(recorded, grading, usage)
 
 
 def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:
@@ -290,9 +304,10 @@ def _load_sides(root: Path, request: CompareRequest) -> dict[SideName, LoadedCon
     return loaded
 
 
-def _announcement(questions: int, runs: int, models: Mapping[SideName, str]) -> str:
+def _announcement(questions: int, runs: RunPlan, models: Mapping[SideName, str]) -> str:
     named = " and ".join(dict.fromkeys(models.values()))
-    return f"{count(questions, 'question')} × {count(runs, 'run')} on {' and '.join(models)}, answered by {named}"
+    spoken = count(runs.fewest, "run") if runs.fewest == runs.most else f"{runs.fewest} to {runs.most} runs"
+    return f"{count(questions, 'question')} × {spoken} on {' and '.join(models)}, answered by {named}"
 
 
 def _side(

@@ -111,6 +111,36 @@ class MetricComparison(_Record):
     measured_noise: bool = True
     run_means: dict[SideName, tuple[float | None, ...]] = {}
     min_effect: float = 0.0
+    reading: Literal["good", "room", "often_invents", "broken"] | None = None
+    """What head's level says by itself, for faithfulness."""
+    floor: float | None = None
+    """The worst level that the gate allows; a ceiling where lower is better."""
+    floor_standing: Literal["kept", "within_noise", "below_before", "broken"] | None = None
+    """Head's mean against the floor: beyond it by less than the noise, beyond it as base was, or led there."""
+
+
+class Look(_Record):
+    """The gate after some runs."""
+
+    runs: int
+    level: float
+    """The p-value at which a metric that is gated alone is flagged at this look."""
+    alpha_spent: float
+    """Chance, at most, that a pull request that changed nothing is red by now."""
+    p_values: dict[str, float]
+    """Of the gated metrics, for a change for the worse."""
+    chance_of_regression: float
+    """That the runs that are left would turn the verdict red."""
+
+
+class Stopping(_Record):
+    """How the number of runs came about, where the configuration gives a range."""
+
+    fewest: int
+    most: int
+    looks: tuple[Look, ...]
+    reason: Literal["worse", "unlikely", "unchanged", "no_noise", "all_runs"] | None
+    """Why the last look was the last; None where a comparison of recorded runs ends before the rule would."""
 
 
 class NoiseSources(_Record):
@@ -226,6 +256,8 @@ class Results(_Record):
     changes: tuple[SettingChange, ...] = ()
     questions: tuple[Question, ...]
     runs: int
+    """Of each side; questions that are known to be unchanged may have fewer."""
+    stopping: Stopping | None = None
     usage: Usage
     graded_by: SideName = "base"
     """Whose golden set, judge and gate counted, where both sides have some."""

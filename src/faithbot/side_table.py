@@ -18,30 +18,38 @@ if TYPE_CHECKING:
 
 
 class SideTable:
-    """A side's records by question and run."""
+    """A side's records by question and run.
+
+    A question may have fewer runs than others: one that is known to be unchanged is not asked again.
+    """
 
     def __init__(self, questions: Sequence[Question], answers: Iterable[AnswerRecord], runs: int) -> None:
         self.questions = questions
         by_place = {(record.question_id, record.run): record for record in answers}
-        self.rows = [[by_place[question.id, run] for run in range(1, runs + 1)] for question in questions]
+        self.runs = runs
+        self.rows = [
+            [by_place[question.id, run] for run in range(1, runs + 1) if (question.id, run) in by_place]
+            for question in questions
+        ]
 
     def scores(self, metric: Metric) -> NDArray[np.float64]:
         """Shape (questions, runs); NaN where the metric says nothing."""
-        values = [
-            [metric.score(record, question) for record in row]
-            for question, row in zip(self.questions, self.rows, strict=True)
-        ]
-        return np.array(values, dtype=float)
+        values = np.full((len(self.rows), self.runs), np.nan)
+        for scores, question, row in zip(values, self.questions, self.rows, strict=True):
+            for record in row:
+                score = metric.score(record, question)
+                scores[record.run - 1] = np.nan if score is None else score
+        return values
 
     def repeated_scores(self, metric: Metric) -> NDArray[np.float64]:
         """Shape (questions, runs, judgements of the same answer); NaN where the metric says nothing."""
         most = max((len(record.judged_again) for row in self.rows for record in row), default=0)
-        scores = np.full((len(self.rows), len(self.rows[0]) if self.rows else 0, 1 + most), np.nan)
-        for place in np.ndindex(scores.shape[:2]):
-            question, record = self.questions[place[0]], self.rows[place[0]][place[1]]
-            for repeat, judgement in enumerate((record.judgement, *record.judged_again)):
-                score = metric.score(record.model_copy(update={"judgement": judgement}), question)
-                scores[(*place, repeat)] = np.nan if score is None else score
+        scores = np.full((len(self.rows), self.runs, 1 + most), np.nan)
+        for of_question, question, row in zip(scores, self.questions, self.rows, strict=True):
+            for record in row:
+                for repeat, judgement in enumerate((record.judgement, *record.judged_again)):
+                    score = metric.score(record.model_copy(update={"judgement": judgement}), question)
+                    of_question[record.run - 1, repeat] = np.nan if score is None else score
         return scores
 
     def judged(self) -> NDArray[np.bool_]:
@@ -56,7 +64,7 @@ class SideTable:
 def same_requests(base: Sequence[AnswerRecord], head: Sequence[AnswerRecord]) -> bool:
     """Whether the runs of a question are known to be the same requests on both sides, run by run."""
     keys = [record.request_key for record in base]
-    return None not in keys and keys == [record.request_key for record in head]
+    return bool(keys) and None not in keys and keys == [record.request_key for record in head]
 
 
 def in_halves(side: Side, runs: int) -> dict[SideName, Side]:

@@ -26,6 +26,7 @@ def answers(*judgements: Judgement | str) -> tuple[AnswerRecord, ...]:
 
 def test_noise_is_told_per_side_with_what_could_have_been_seen() -> None:
     assert certainty(regression())[0] == (
+        "12 of 12 questions were compared. "
         "Two runs of the same side differed in faithfulness by 0.01 (base) and 0.03 (this PR). "
         "p is how often noise alone would look at least this bad. "
         "A drop of 0.07 would have been seen in 8 of 10 cases. "

@@ -35,6 +35,8 @@ CASES = (
     examples.first,
     examples.failed,
     examples.no_work,
+    examples.stopped_early,
+    examples.below_its_floor,
 )
 OWN_TAGS = {"!--", "details", "summary", "strong", "code", "sub", "br", "span"}
 

@@ -45,6 +45,7 @@ def certainty(results: Results) -> list[str]:
 def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
     sources = results.noise_sources.get(name)
     return [
+        *_compared_questions(metric, len(results.questions)),
         *_run_differences(name, metric, results.runs),
         *([noise_sources(sources)] if sources else []),
         *_unchanged_questions(metric),
@@ -52,6 +53,11 @@ def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
         *_smallest_detectable(metric),
         *_other_questions(metric),
     ]
+
+
+def _compared_questions(metric: MetricComparison, asked: int) -> Iterator[str]:
+    if metric.delta is not None and not wording.is_unchanged(metric):
+        yield f"{metric.n_questions} of {count(asked, 'question')} were compared."
 
 
 def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from faithbot.report import changes, claims, wording
+from faithbot.report import changes, claims, standing, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
 from faithbot.report.slices import slice_rows, slices_table
@@ -100,6 +100,8 @@ def _render(results: Results, form: _Form, run_url: str | None) -> str:
             grading=changes.of_grading(results),
             changes=changes.under_test(results),
             certainty=certainty(results),
+            reading=standing.reading(results),
+            stopping=standing.stopping(results),
         )
     )
 

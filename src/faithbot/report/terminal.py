@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from faithbot.report import changes, claims, wording
+from faithbot.report import changes, claims, standing, wording
 from faithbot.report.escape import plain
 from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
 
@@ -22,7 +22,14 @@ _TEXT_LIMIT = 160
 
 def render_summary(results: Results) -> str:
     """Verdict, metrics and the first newly unsupported claims; no markup, no control characters."""
-    blocks = [_verdict(results), *_failure(results), *_levels(results), *_notes(results), *_claims(results)]
+    blocks = [
+        _verdict(results),
+        *_failure(results),
+        *_levels(results),
+        *_standing(results),
+        *_notes(results),
+        *_claims(results),
+    ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -55,6 +62,11 @@ def _metrics(results: Results) -> str:
         disable_numparse=True,
         colalign=[ALIGNMENT[column] for column in columns] if rows else None,
     )
+
+
+def _standing(results: Results) -> Iterator[str]:
+    if lines := [line for line in (standing.reading(results), standing.stopping(results)) if line]:
+        yield "\n".join(plain(line) for line in lines)
 
 
 def _notes(results: Results) -> Iterator[str]:

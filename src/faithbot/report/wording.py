@@ -171,7 +171,16 @@ def _unanswered(results: Results) -> str:
 
 
 def _regression(gated: dict[str, MetricComparison]) -> str:
-    return _moved({name: metric for name, metric in gated.items() if metric.flagged}, "noise is")
+    flagged = {name: metric for name, metric in gated.items() if metric.flagged}
+    broken = [_broken_floor(name, metric) for name, metric in gated.items() if metric.floor_standing == "broken"]
+    moved = [_moved(flagged, "noise is")] if flagged else []
+    return _sentence([*moved, *broken], len(moved) + len(broken))
+
+
+def _broken_floor(name: str, metric: MetricComparison) -> str:
+    """``faithfulness 0.58 is below its floor of 0.65``; for metrics that are better when lower it is a ceiling."""
+    limit = "below its floor" if metric.better == "higher" else "above its ceiling"
+    return f"{label(name)} {number(metric.head or 0.0)} is {limit} of {number(metric.floor or 0.0)}"
 
 
 def _pass(gated: dict[str, MetricComparison]) -> str:
