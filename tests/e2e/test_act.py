@@ -44,8 +44,8 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "bike-shop"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORKFLOW = re.findall(r"^```yaml\n(name: faithbot\n.*?)^```", README, re.DOTALL | re.MULTILINE)[0]
-ACTION = "faithbot/faithbot@v1"
-BUILT = "act-faithbot-faithbot-v1-dockeraction:latest"
+ACTION = "faithbot/faithbot@v0"
+BUILT = "act-faithbot-faithbot-v0-dockeraction:latest"
 """What act calls the image of the action. Where a build fails, it runs the one of last time without a word."""
 STAND_IN = """\
 name: cache
