@@ -26,6 +26,7 @@ OPERATIONS = (
     ("get", "/repos/{owner}/{repo}/issues/{issue_number}/comments"),
     ("post", "/repos/{owner}/{repo}/issues/{issue_number}/comments"),
     ("patch", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
+    ("delete", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("post", "/repos/{owner}/{repo}/statuses/{sha}"),
 )
 BASIC_ERROR = "#/components/schemas/basic-error"

@@ -6,12 +6,14 @@ it. Where the description is silent (limits, permissions, links between pages), 
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import socket
 import threading
 import time
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -40,6 +42,7 @@ _PERMISSIONS: dict[str, dict[str, str]] = {
     "issues/list-comments": _READ_CONVERSATION,
     "issues/create-comment": _WRITE_CONVERSATION,
     "issues/update-comment": _WRITE_CONVERSATION,
+    "issues/delete-comment": _WRITE_CONVERSATION,
     "repos/create-commit-status": {"statuses": "write"},
 }
 """What an app's token needs for an operation: any one of these."""
@@ -121,7 +124,10 @@ class GitHubDouble:
         """Numbers of the pull requests whose conversation is locked."""
         self.vanishing: set[int] = set()
         """Comments that somebody deletes as soon as they have been listed."""
+        self.overtaken_by: list[str] = []
+        """Bodies that another run with the same token posts a moment before the next comment."""
         self.commits: set[str] = set()
+        self._comment_ids = itertools.count(1001)
         self._comments: dict[int, tuple[int, dict[str, Any]]] = {}
         self._statuses: list[tuple[str, dict[str, Any]]] = []
         self._quiet_until = 0.0
@@ -301,16 +307,19 @@ class GitHubDouble:
         if number in self.locked:
             raise RefusedError(403, "Unable to create comment because issue is locked.")
         _check_comment(request.body["body"])
+        while self.overtaken_by:
+            self._new_comment(number, self.overtaken_by.pop(0), self.tokens[request.token])
         return 201, self._new_comment(number, request.body["body"], self.tokens[request.token]), {}
 
     def _update_comment(self, request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
-        comment_id = int(path["comment_id"])
-        if comment_id not in self._comments:
-            raise RefusedError(404, "Not Found")
+        comment = self._own_comment(request, path)
         _check_comment(request.body["body"])
-        comment = self._comments[comment_id][1]
         comment["body"] = request.body["body"]
         return 200, comment, {}
+
+    def _delete_comment(self, request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        del self._comments[self._own_comment(request, path)["id"]]
+        return 204, None, {}
 
     def _create_status(self, request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
         if path["sha"] not in self.commits:
@@ -324,6 +333,16 @@ class GitHubDouble:
         self._statuses.append((path["sha"], status))
         return 201, status, {}
 
+    def _own_comment(self, request: Request, path: dict[str, str]) -> dict[str, Any]:
+        """A comment to change, which no app may do to another app's."""
+        if int(path["comment_id"]) not in self._comments:
+            raise RefusedError(404, "Not Found")
+        comment, token = self._comments[int(path["comment_id"])][1], self.tokens[request.token]
+        author = comment["user"]
+        if token.is_of_an_app and author["type"] == "Bot" and author["login"] != token.author:
+            raise RefusedError(403, "Resource not accessible by integration")
+        return comment
+
     def _pull_request(self, number: str) -> dict[str, Any]:
         if int(number) not in self.pull_requests:
             raise RefusedError(404, "Not Found")
@@ -332,7 +351,7 @@ class GitHubDouble:
     # --- objects, from the description's examples ---
 
     def _new_comment(self, number: int, body: str, token: Token) -> dict[str, Any]:
-        comment_id = 1 + max(self._comments, default=1000)
+        comment_id = next(self._comment_ids)
         comment = _DESCRIPTION.example("issue-comment")
         comment.update(id=comment_id, body=body)
         comment["url"] = f"https://api.github.com/repos/{self.repository}/issues/comments/{comment_id}"
@@ -361,6 +380,7 @@ _ROUTES: dict[str, Callable[[GitHubDouble, Request, dict[str, str]], tuple[int, 
     "issues/list-comments": GitHubDouble._list_comments,
     "issues/create-comment": GitHubDouble._create_comment,
     "issues/update-comment": GitHubDouble._update_comment,
+    "issues/delete-comment": GitHubDouble._delete_comment,
     "repos/create-commit-status": GitHubDouble._create_status,
 }
 
@@ -429,7 +449,7 @@ def _handler(double: GitHubDouble) -> type[BaseHTTPRequestHandler]:
         do_POST = do_PATCH = do_PUT = do_DELETE = do_GET  # noqa: N815 - the names are http.server's
 
         def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
-            data = json.dumps(body).encode()
+            data = b"" if status == HTTPStatus.NO_CONTENT else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(data)))

@@ -95,6 +95,10 @@ class Description:
         responses = operation.definition["responses"]
         if str(status) in responses:
             response = self._resolved(responses[str(status)])
+            if "content" not in response:
+                if body is not None:
+                    yield f"status {status} has no body"
+                return
             schema = response["content"]["application/json"]["schema"]
         elif status >= 400:
             schema = {"$ref": "#/components/schemas/basic-error"}

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithbot.changes import MAX_DIFF_LINES, diff_texts, find_changes
+from faithbot.changes import find_changes
 from faithbot.config import load_config
 from faithbot.repository import open_snapshot
 from faithbot.snapshots import MAX_FILE_BYTES
+from faithbot.text_diff import MAX_DIFF_LINES, Differ
 from git_repository import git, make_repository, write_files
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def test_a_change_of_the_final_newline_is_shown_as_git_shows_it(tmp_path: Path) 
 
 @given(st.text("ab\n\f\u2028", max_size=8), st.text("ab\n\f\u2028", max_size=8))
 def test_only_equal_texts_have_an_empty_diff(before: str, after: str) -> None:
-    assert (diff_texts(before, after) == "") == (before == after)
+    assert (Differ().diff(before, after) == "") == (before == after)
 
 
 def test_line_ends_that_git_converts_are_no_change(tmp_path: Path) -> None:
@@ -139,6 +140,18 @@ def test_a_long_diff_is_cut_and_says_so(tmp_path: Path) -> None:
 def test_a_text_too_large_to_compare_is_named_without_a_diff(tmp_path: Path) -> None:
     found = changes(tmp_path, {"docs/a.md": "x" * 600_000})
     assert found["document", "docs/a.md"].diff is None
+
+
+def test_a_pull_request_that_rewrites_all_documents_is_read_in_good_time(tmp_path: Path) -> None:
+    lines = [f"{number}\n" for number in range(1200)]
+    before, after = "".join(lines), "".join(f"new {line}" if int(line) % 2 else line for line in lines)
+    names = [f"docs/{number}.md" for number in range(10, 20)]
+    repository = make_repository(tmp_path, MAIN | dict.fromkeys(names, before), {"head": dict.fromkeys(names, after)})
+    base, head = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", "head"))
+    found = find_changes(base, head)
+    assert [change.name for change in found] == names
+    assert found[0].diff is not None
+    assert found[-1].diff is None
 
 
 def test_recorded_runs_that_hold_something_else_are_named(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from faithbot.config import JudgeSettings
 from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
 from faithbot.stopping import RunPlan
 from git_repository import make_repository
@@ -78,6 +79,30 @@ def test_the_models_of_both_sides_and_the_judge_are_known_beforehand(tmp_path: P
     assert set(plan.models) == {"ollama/a", "ollama/b", "ollama/judge"}
 
 
+def test_a_pull_request_cannot_make_a_model_trusted(tmp_path: Path) -> None:
+    other = CONFIG.replace("ollama/a", "ollama/http://a.example/x/a").replace("ollama/judge", "ollama/b.example/x/b")
+    by_base = plan_for(tmp_path / "1", {"faithbot.yaml": other})
+    by_head = plan_for(tmp_path / "2", {"faithbot.yaml": other}, graded_by="head")
+    assert by_base.trusted_models == by_head.trusted_models == {"ollama/a", "ollama/judge"}
+
+
+def test_the_judge_that_the_caller_names_is_trusted(tmp_path: Path) -> None:
+    judge = JudgeSettings(method="label", model="ollama/hf.co/x/larger")
+    assert plan_for(tmp_path, {}, judge=judge).trusted_models == {"ollama/a", "ollama/judge", "ollama/hf.co/x/larger"}
+
+
+def test_at_the_first_introduction_no_model_is_trusted_but_the_callers(tmp_path: Path) -> None:
+    new = {f"rag/{name}": content for name, content in MAIN.items()}
+    judge = JudgeSettings(method="label", model="ollama/hf.co/x/larger")
+    assert plan_for(tmp_path / "1", new, config="rag/faithbot.yaml").trusted_models == frozenset()
+    assert plan_for(tmp_path / "2", new, config="rag/faithbot.yaml", judge=judge).trusted_models == {judge.model}
+
+
+def test_what_is_measured_alone_on_the_default_branch_is_trusted(tmp_path: Path) -> None:
+    plan = plan_for(tmp_path, {}, base=None)
+    assert plan.trusted_models == {"ollama/a", "ollama/judge"}
+
+
 def test_the_first_evaluation_and_a_side_alone_always_have_work(tmp_path: Path) -> None:
     assert plan_for(tmp_path, {}, base=None).has_work
 
@@ -88,6 +113,23 @@ def test_the_pull_requests_own_grading_is_used_only_when_asked(tmp_path: Path) -
     by_head = plan_for(tmp_path / "b", harsher, graded_by="head")
     assert (by_base.judge.model, by_base.runs) == ("ollama/judge", RunPlan(2, 2))
     assert (by_head.judge.model, by_head.runs) == ("ollama/harsher", RunPlan(3, 3))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"golden.jsonl": '{"question": "Easier?"}\n'},
+        {"faithbot.yaml": CONFIG.replace("ollama/judge", "ollama/kinder")},
+        {"faithbot.yaml": CONFIG + "gate: {faithfulness: {min_effect: 0.5}}\n"},
+    ],
+    ids=["golden set", "judge", "gate"],
+)
+def test_a_change_of_the_grading_alone_is_work_where_it_is_to_count(
+    tmp_path: Path, head: dict[str, str | bytes | None]
+) -> None:
+    assert plan_for(tmp_path / "a", head, graded_by="head").has_work
+    assert not plan_for(tmp_path / "b", head).has_work
+    assert not plan_for(tmp_path / "c", {"README.md": "2\n"}, graded_by="head").has_work
 
 
 def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import example_results as examples
 from command import faithbot
+from faithbot.action.activity import NothingToDo
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.event import WorkflowRunEvent
 from faithbot.github.sections import LIMIT, MAIN, parse_sections
@@ -50,7 +51,9 @@ def artifact(folder: Path, results: Results | None = None, **changes: Any) -> di
     return content
 
 
-def post(folder: Path, api: GitHubDouble, event: WorkflowRunEvent = RUN, token: str | None = TOKEN) -> str:
+def post(
+    folder: Path, api: GitHubDouble, event: WorkflowRunEvent = RUN, token: str | None = TOKEN
+) -> str | NothingToDo:
     runner = make_runner(folder, GITHUB_API_URL=api.url, GITHUB_REPOSITORY=api.repository)
     return publish(folder, event, runner, token, "faithbot")
 
@@ -85,6 +88,31 @@ def test_a_failure_is_told_as_well(tmp_path: Path, api: GitHubDouble) -> None:
     assert "connection refused" in api.bodies(NUMBER)[0]
 
 
+@pytest.mark.parametrize("results", [examples.results, examples.first])
+@pytest.mark.parametrize("conclusion", ["failure", "timed_out", "<b>@octocat", None])
+def test_a_pass_from_a_run_that_did_not_pass_is_doubted_above_it(
+    tmp_path: Path, api: GitHubDouble, results: Callable[[], Results], conclusion: str | None
+) -> None:
+    artifact(tmp_path, results())
+    post(tmp_path, api, replace(RUN, conclusion=conclusion))
+    _, doubt, rest = parse_sections(api.bodies(NUMBER)[0])[MAIN].text.split("\n\n", 2)
+    ended = {"timed_out": "timed&#95;out", "<b>@octocat": "&lt;b&gt;@\u200boctocat", None: "no conclusion"}
+    assert doubt == (
+        f"> ⚠️ The run itself ended with “{ended.get(conclusion, conclusion)}”, not with success: "
+        "look at it before you rely on this result."
+    )
+    assert "### " in rest
+
+
+@pytest.mark.parametrize(("results", "conclusion"), [(examples.results, "success"), (examples.regression, "failure")])
+def test_what_fits_the_runs_conclusion_is_not_doubted(
+    tmp_path: Path, api: GitHubDouble, results: Callable[[], Results], conclusion: str
+) -> None:
+    artifact(tmp_path, results())
+    post(tmp_path, api, replace(RUN, conclusion=conclusion))
+    assert "The run itself ended" not in api.bodies(NUMBER)[0]
+
+
 # --- whom it is about ---
 
 
@@ -102,8 +130,21 @@ def test_a_pull_request_that_moved_on_or_was_closed_gets_no_comment(
 ) -> None:
     api.add_pull_request(NUMBER, commit, head="mona:friendlier", state=state)
     artifact(tmp_path)
-    with pytest.raises(EvaluationError, match="no open pull request of mona is at commit 1111111: it has moved on"):
-        post(tmp_path, api)
+    assert post(tmp_path, api) == NothingToDo(
+        "no open pull request of mona is at commit 1111111: it has moved on, and its newer run is published instead, "
+        "or it was closed"
+    )
+    assert api.writes() == []
+
+
+def test_two_pull_requests_from_one_branch_at_one_commit_are_told_apart_by_nothing(
+    tmp_path: Path, api: GitHubDouble
+) -> None:
+    api.add_pull_request(8, HEAD, head="mona:friendlier", base="release/2")
+    artifact(tmp_path)
+    assert post(tmp_path, api) == NothingToDo(
+        "pull requests #7 and #8 come from one branch and are all at commit 1111111: the run does not say which"
+    )
     assert api.writes() == []
 
 
@@ -112,16 +153,15 @@ def test_another_owner_or_branch_at_the_same_commit_is_another_pull_request(
     tmp_path: Path, api: GitHubDouble, changes: dict[str, str]
 ) -> None:
     artifact(tmp_path)
-    with pytest.raises(EvaluationError, match="no open pull request"):
-        post(tmp_path, api, replace(RUN, **changes))
+    assert isinstance(post(tmp_path, api, replace(RUN, **changes)), NothingToDo)
 
 
 def test_only_runs_of_pull_requests_are_published(tmp_path: Path, api: GitHubDouble) -> None:
     artifact(tmp_path)
     with pytest.raises(UsageError, match="was started by `push`: only those of `pull_request` are published"):
         post(tmp_path, api, replace(RUN, event="push"))
-    with pytest.raises(EvaluationError, match="the repository or branch of that run is gone"):
-        post(tmp_path, api, replace(RUN, head_owner=None, head_repository=None))
+    gone = post(tmp_path, api, replace(RUN, head_owner=None, head_repository=None))
+    assert gone == NothingToDo("the repository or branch of that run is gone, and its pull request with it")
     assert api.requests == []
 
 
@@ -351,6 +391,16 @@ def test_the_command_posts_and_says_where(tmp_path: Path, api: GitHubDouble) -> 
     outcome = faithbot("publish", tmp_path, "--comment-key", "rag", **command_environment(tmp_path, api))
     assert outcome == (0, f"{api.comments(NUMBER)[0]['html_url']}\n", "")
     assert api.bodies(NUMBER)[0].startswith("<!-- faithbot:rag -->\n")
+
+
+def test_the_command_ends_well_where_the_pull_request_moved_on(tmp_path: Path, api: GitHubDouble) -> None:
+    api.add_pull_request(NUMBER, NEXT, head="mona:friendlier")
+    artifact(tmp_path)
+    outcome = faithbot("publish", tmp_path, **command_environment(tmp_path, api))
+    assert (outcome.code, outcome.stderr) == (0, "")
+    ((name, _, text),) = commands_of(outcome.stdout)
+    assert name == "notice"
+    assert text.startswith("nothing published: no open pull request of mona is at commit 1111111: it has moved on")
 
 
 def test_the_command_refuses_an_artifact_without_obeying_it(tmp_path: Path, api: GitHubDouble) -> None:

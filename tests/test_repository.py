@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.git import git_environment
+from faithbot.git import git_environment, run_git
 from faithbot.repository import commits_missing, config_path, find_root, join_inside, open_snapshot
 from faithbot.snapshots import MAX_FILE_BYTES
 from faithbot.text_files import decode, read_text
@@ -271,6 +271,34 @@ def test_a_file_that_is_not_text_is_named_with_its_line() -> None:
         decode(b"fine\n\xff\xfe", "x.md", "main")
     with pytest.raises(UsageError, match=r"x\.md \(main\) is not a text file"):
         decode(b"a\0b", "x.md", "main")
+
+
+def test_a_pointer_of_git_lfs_is_not_taken_for_the_text_that_it_stands_for() -> None:
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d7a' * 16}\nsize 12345\n"
+    with pytest.raises(UsageError, match=r"^x\.md \(main\) is a pointer of Git LFS, .* \.gitattributes"):
+        decode(pointer.encode(), "x.md", "main")
+    assert decode(b"Git LFS begins a file with\n\n    " + pointer.encode(), "x.md", "main").endswith(pointer)
+    manual = pointer + "Such a file is a pointer.\n" * 40
+    assert decode(manual.encode(), "x.md", "main") == manual
+
+
+def test_a_partial_clone_that_cannot_fetch_names_the_cure(repository: Path, tmp_path: Path) -> None:
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    url = f"file://{repository}"
+    git(tmp_path, "clone", "--quiet", "--filter=blob:none", "--no-checkout", url, "partial")
+    git(tmp_path / "partial", "remote", "set-url", "origin", f"file://{tmp_path}/private")
+    with pytest.raises(EvaluationError, match=r"partial clone.* leaving `filter` and `sparse-checkout` out"):
+        read_text(open_snapshot(tmp_path / "partial", "main"), "docs/a.md")
+
+
+@pytest.mark.parametrize("hook", ["reference-transaction", "post-index-change"])
+def test_no_hook_of_the_repository_runs(repository: Path, hook: str) -> None:
+    script = repository / ".git" / "hooks" / hook
+    script.write_text(f"#!/bin/sh\ntouch {repository}/ran\n")
+    script.chmod(0o755)
+    run_git(repository, "update-ref", "refs/heads/other", "main")
+    run_git(repository, "update-index", "--refresh")
+    assert not (repository / "ran").exists()
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,12 @@ def test_the_workflow_after_a_run_executes_nothing_of_it() -> None:
     assert not any("ref" in step.get("with", {}) or "run" in step for step in steps(text))
 
 
+def test_what_publishes_for_strangers_sets_no_status() -> None:
+    for text in (param.values[0] for param in ALL):
+        if yaml.safe_load(text)["name"] == "publish":
+            assert all("statuses" not in job["permissions"] for job in jobs(text))
+
+
 def test_the_readme_offers_the_workflows_to_copy_at_most_20_lines_each() -> None:
     names = {yaml.safe_load(text)["name"] for text in OFFERED}
     assert names == {"faithbot", "publish", "stronger judge"}

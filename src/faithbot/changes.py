@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -10,6 +9,7 @@ from faithbot.config import DOCUMENTS_KEY
 from faithbot.corpus import match_documents, match_files
 from faithbot.errors import UsageError
 from faithbot.results import SettingChange
+from faithbot.text_diff import Differ
 from faithbot.text_files import decode, read_text
 
 if TYPE_CHECKING:
@@ -18,20 +18,18 @@ if TYPE_CHECKING:
     from faithbot.config import LoadedConfig
 
 _GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers", "accepted")
-MAX_DIFF_LINES = 200
-MAX_DIFFED_CHARACTERS = 500_000
-_NO_FINAL_NEWLINE = "\\ No newline at end of file"
 
 
 def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange, ...]:
     """Everything that the answers depend on and that differs, grading first."""
+    differ = Differ()
     return (
         *_settings(base, head, "grading"),
-        *_golden_set(base, head),
-        *_accepted(base, head),
+        *_golden_set(base, head, differ),
+        *_accepted(base, head, differ),
         *_settings(base, head, "setting"),
-        *_prompts(base, head),
-        *_documents(base, head),
+        *_prompts(base, head, differ),
+        *_documents(base, head, differ),
         *_triggers(base, head),
         *_records(base, head),
     )
@@ -71,37 +69,36 @@ def _flat(value: Any, prefix: str = "") -> dict[str, str]:
     return {} if value is None else {prefix: json.dumps(value, ensure_ascii=False)}
 
 
-def _golden_set(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _graded_by_file(base, base.golden_path, head, head.golden_path)
+def _golden_set(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    return _graded_by_file(base, base.golden_path, head, head.golden_path, differ)
 
 
-def _accepted(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _graded_by_file(base, base.accepted_path, head, head.accepted_path)
+def _accepted(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    return _graded_by_file(base, base.accepted_path, head, head.accepted_path, differ)
 
 
 def _graded_by_file(
-    base: LoadedConfig, before: str | None, head: LoadedConfig, after: str | None
+    base: LoadedConfig, before: str | None, head: LoadedConfig, after: str | None, differ: Differ
 ) -> list[SettingChange]:
     """Base's file grades, so head's need not be readable: it is then named without a diff."""
     try:
         new = None if after is None else _file(head, after)
     except UsageError:
         return [SettingChange(kind="grading", name=str(after), before=before, after=after)]
-    return _file_change("grading", None if before is None else _file(base, before), new)
+    return _file_change("grading", None if before is None else _file(base, before), new, differ)
 
 
-def _prompts(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
-    return _file_change(
-        "prompt", *(_file(side, side.prompt_path) if _is_pipeline(side) else None for side in (base, head))
-    )
+def _prompts(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    before, after = (_file(side, side.prompt_path) if _is_pipeline(side) else None for side in (base, head))
+    return _file_change("prompt", before, after, differ)
 
 
-def _documents(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
+def _documents(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
     before, after = _document_ids(base), _document_ids(head)
     changed = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
     old = _files(base, (path for path in changed if path in before))
     new = _files(head, (path for path in changed if path in after))
-    return [change for path in changed for change in _file_change("document", old.get(path), new.get(path))]
+    return [change for path in changed for change in _file_change("document", old.get(path), new.get(path), differ)]
 
 
 def _records(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
@@ -160,7 +157,7 @@ def _files(loaded: LoadedConfig, paths: Iterable[str]) -> dict[str, _File]:
 
 
 def _file_change(
-    kind: Literal["prompt", "document", "grading"], before: _File | None, after: _File | None
+    kind: Literal["prompt", "document", "grading"], before: _File | None, after: _File | None, differ: Differ
 ) -> list[SettingChange]:
     """No change, or one with its diff. A file that only moved is no change: the answers do not depend on its name."""
     old, new = (file.text if file else None for file in (before, after))
@@ -173,24 +170,7 @@ def _file_change(
             name=named.path,
             before=before.path if before else None,
             after=after.path if after else None,
-            diff=diff_texts(old or "", new or ""),
+            diff=differ.diff(old or "", new or ""),
             file=after.path if after else None,
         )
     ]
-
-
-def diff_texts(before: str, after: str) -> str | None:
-    """Unified diff without file names; None for texts too large to be read or compared in good time."""
-    if max(len(before), len(after)) > MAX_DIFFED_CHARACTERS:
-        return None
-    diff = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), n=1)
-    lines = [part for line in list(diff)[2:] for part in _shown(line)]
-    if len(lines) > MAX_DIFF_LINES:
-        lines = [*lines[:MAX_DIFF_LINES], f"… {len(lines) - MAX_DIFF_LINES} more lines"]
-    return "\n".join(lines)
-
-
-def _shown(line: str) -> list[str]:
-    """A line of a diff without its end; as in git's, a remark follows where a file's last line has none."""
-    [text] = line.splitlines()
-    return [text, _NO_FINAL_NEWLINE] if text == line else [text]

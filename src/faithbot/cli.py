@@ -241,12 +241,18 @@ def publish(folder: Path, comment_key: str) -> None:
     For a job on `workflow_run`: FOLDER is the downloaded artifact, and GITHUB_TOKEN a token that can write
     pull-requests. The artifact is checked and rendered again.
     """
+    from faithbot.action.activity import NothingToDo
     from faithbot.github.event import WorkflowRunEvent, read_event
     from faithbot.github.runner import Runner
+    from faithbot.github.workflow_commands import annotate
     from faithbot.publish import publish as publish_results
 
     runner = Runner.from_environment(os.environ)
     event = read_event(runner)
     if not isinstance(event, WorkflowRunEvent):
         raise UsageError(f"this is a run on `{runner.event_name}`: publish in a workflow `on: workflow_run`.")
-    click.echo(publish_results(folder, event, runner, os.environ.get("GITHUB_TOKEN"), comment_key))
+    posted = publish_results(folder, event, runner, os.environ.get("GITHUB_TOKEN"), comment_key)
+    if isinstance(posted, NothingToDo):
+        annotate("notice", f"nothing published: {posted.reason}", title="faithbot")
+    else:
+        click.echo(posted)

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The checkout may belong to another user (a container's root), and its own configuration must not start programs.
-_GIT = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+_SETTINGS = (
+    "safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.alternateRefsCommand=true",
+    "core.quotePath=false",
+)  # fmt: skip
+_GIT = ("git", *(word for setting in _SETTINGS for word in ("-c", setting)))
+
+_PARTIAL = "promisor remote"
+"""In git's words where a clone that was made without all contents cannot fetch one after all."""
 
 # What `git rev-parse --local-env-vars` lists, and two more that a server's hooks set: each ties git to one repository.
 _REPOSITORY_VARIABLES = frozenset(
@@ -71,5 +78,15 @@ def run_git(
     except subprocess.TimeoutExpired:
         raise EvaluationError(f"git {arguments[0]}: no answer within {time_limit:g} seconds") from None
     if done.returncode != 0:
-        raise EvaluationError(f"git {arguments[0]}: {' '.join(done.stderr.decode(errors='replace').split())}")
+        raise EvaluationError(f"git {arguments[0]}: {_explain(done.stderr)}")
     return done.stdout
+
+
+def _explain(stderr: bytes) -> str:
+    said = " ".join(stderr.decode(errors="replace").split())
+    if _PARTIAL not in said:
+        return said
+    return (
+        "this is a partial clone, and what it lacks could not be fetched: make a full one, in a workflow by leaving "
+        f"`filter` and `sparse-checkout` out of actions/checkout. Git says: {said}"
+    )

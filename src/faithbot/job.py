@@ -25,7 +25,7 @@ from faithbot.stopping import RunPlan
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from faithbot.accepted import AcceptedEntry
@@ -81,14 +81,30 @@ class Plan:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything that the answers depend on differs between the sides."""
-        return "base" not in self.sides or any(is_under_test(change) for change in self.changes)
+        """Whether anything differs that the answers depend on, or, where head grades, that grades them."""
+        if "base" not in self.sides:
+            return True
+        return any(self.grader == "head" or is_under_test(change) for change in self.changes)
 
     @property
     def models(self) -> tuple[str, ...]:
         """``provider/name`` of every model that it takes, each once."""
-        answering = [loaded.pipeline.model for loaded in self.sides.values() if not loaded.recorded_paths]
-        return tuple(dict.fromkeys([*answering, *filter(None, [self.judge.model])]))
+        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.model])]))
+
+    @property
+    def trusted_models(self) -> frozenset[str]:
+        """Those that base's configuration and the caller name. What head alone names is anybody's who can propose it.
+
+        Where the caller asked for no base, as on the default branch, head is what there is to trust.
+        """
+        side = "head" if self.request.base is None else "base"
+        trusted = [loaded for name, loaded in self.sides.items() if name == side]
+        judges = [self.request.judge, *(loaded.config.judge for loaded in trusted)]
+        return frozenset([*_answering(trusted), *(judge.model for judge in judges if judge and judge.model)])
+
+
+def _answering(sides: Iterable[LoadedConfig]) -> list[str]:
+    return [loaded.pipeline.model for loaded in sides if not loaded.recorded_paths]
 
 
 async def run_comparison(request: CompareRequest, progress: Progress) -> Results:

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from faithbot.action.activity import NothingToDo
 from faithbot.action.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import write_section
-from faithbot.github.pull_requests import find_pull_request
+from faithbot.github.pull_requests import find_pull_requests
 from faithbot.github.sections import LIMIT, MAIN, Section
 from faithbot.github.workflow_commands import without_commands
 from faithbot.report.comment import render_comment
-from faithbot.report.escape import plain
+from faithbot.report.escape import escape_text, plain
 from faithbot.results import Results
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from faithbot.github.event import WorkflowRunEvent
+    from faithbot.github.pull_requests import PullRequest
     from faithbot.github.runner import Runner
 
 MAX_BYTES = 50_000_000
@@ -44,35 +47,53 @@ _ESCAPE = re.compile(
 """Escapes in JSON: whole pairs, half ones, all others. Python writes half ones, and no other parser takes them."""
 
 
-def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | None, key: str) -> str:
+def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | None, key: str) -> str | NothingToDo:
     """Post the results of another run on the pull request that it was about; the comment's address.
+
+    Nothing is to do where no open pull request, or more than one, has the commit that the run was about.
 
     Raises:
         UsageError: no run of a pull request, or an artifact that is not what that run leaves.
-        EvaluationError: no open pull request has the commit any more that the run was about, or GitHub refuses.
+        EvaluationError: GitHub refuses.
     """
     if not token:
         raise UsageError("publishing needs a token that can write `pull-requests`: none was given.")
     if event.event != "pull_request":
         raise UsageError(f"that run was started by `{event.event}`: only those of `pull_request` are published.")
     if event.head_owner is None or event.head_branch is None:
-        raise EvaluationError("the repository or branch of that run is gone: there is no pull request to comment on.")
+        return NothingToDo("the repository or branch of that run is gone, and its pull request with it")
     results = read_results(folder)
     if results.head_commit != event.head_sha:
         raise UsageError(f"{folder / RESULTS_FILE} is not about {event.head_sha[:7]}, the commit of the run.")
     repository = open_repository(runner.repository, token, runner.api_url)
-    found = find_pull_request(repository, event.head_owner, event.head_branch, event.head_sha)
-    if found is None:
-        raise EvaluationError(
-            f"no open pull request of {event.head_owner} is at commit {event.head_sha[:7]}: "
-            "it has moved on, and its newer run will be published instead."
-        )
+    found = find_pull_requests(repository, event.head_owner, event.head_branch, event.head_sha)
+    if len(found) != 1:
+        return NothingToDo(_not_one(found, event))
     run_url = f"{runner.server_url}/{runner.repository}/actions/runs/{event.run_id}"
-    section = Section(MAIN, event.head_sha, f"{ORIGIN}\n\n{_render(results, run_url)}")
-    posted = write_section(repository, found.number, key, section)
+    text = "\n\n".join([ORIGIN, *_doubt(results, event), _render(results, run_url)])
+    posted = write_section(repository, found[0].number, key, Section(MAIN, event.head_sha, text))
     if isinstance(posted, Refused):
         raise EvaluationError(posted.advice)
     return posted
+
+
+def _not_one(found: Sequence[PullRequest], event: WorkflowRunEvent) -> str:
+    """Why it is not known where to post."""
+    commit = event.head_sha[:7]
+    if not found:
+        return (
+            f"no open pull request of {event.head_owner} is at commit {commit}: "
+            "it has moved on, and its newer run is published instead, or it was closed"
+        )
+    numbers = " and ".join(f"#{pull.number}" for pull in found)
+    return f"pull requests {numbers} come from one branch and are all at commit {commit}: the run does not say which"
+
+
+def _doubt(results: Results, event: WorkflowRunEvent) -> Iterator[str]:
+    """What passes in the artifact of a run that did not: the artifact may hold what the run never measured."""
+    if results.verdict in ("pass", "first") and event.conclusion != "success":
+        ended = escape_text(event.conclusion or "no conclusion", _SHOWN)
+        yield f"> ⚠️ The run itself ended with “{ended}”, not with success: look at it before you rely on this result."
 
 
 def read_results(folder: Path) -> Results:

@@ -9,6 +9,10 @@ from faithbot.errors import UsageError
 if TYPE_CHECKING:
     from faithbot.snapshots import Snapshot
 
+# Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_LFS_POINTER_BYTES = 1024
+
 
 def read_text(snapshot: Snapshot, path: str) -> str:
     """One file as text: UTF-8, with or without a byte-order mark, or UTF-16 with one."""
@@ -16,7 +20,15 @@ def read_text(snapshot: Snapshot, path: str) -> str:
 
 
 def decode(data: bytes, path: str, label: str) -> str:
-    """Text of a file's bytes, line ends as ``\\n``; :class:`UsageError` names the first byte that is not text."""
+    """Text of a file's bytes, line ends as ``\\n``.
+
+    :class:`UsageError` names the first byte that is not text, or says that the text lies elsewhere, in Git LFS.
+    """
+    if data.startswith(_LFS_POINTER) and len(data) < _LFS_POINTER_BYTES:
+        raise UsageError(
+            f"{path} ({label}) is a pointer of Git LFS, not the text: keep it in git itself (take it out of the "
+            "patterns in .gitattributes, then `git add --renormalize` it)."
+        )
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from pydantic import ValidationError
 
-from faithbot.action.inputs import ActionInputs, forget_tokens, read_inputs
+from faithbot.action.inputs import ActionInputs, WrongInputsError, forget_tokens, read_inputs
 from faithbot.errors import UsageError
 
 
@@ -120,6 +120,16 @@ def test_the_report_stays_in_the_workspace(folder: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "folder", ["../models", "a/../../b", "/home/runner/../models", ".", "/", "//home/runner/models"]
+)
+def test_models_are_kept_in_the_temporary_folder_or_at_a_plain_path_of_the_runner(folder: str) -> None:
+    assert problem("models-dir", folder) == (
+        "input `models-dir`: must be a folder inside runner.temp, such as models, or an absolute path on the runner "
+        f"without ..; found {folder!r}."
+    )
+
+
 def test_a_path_is_one_line() -> None:
     assert problem("config", "a\nb") == "input `config`: must be one line of text that is not empty; found 'a\\nb'."
 
@@ -129,6 +139,12 @@ def test_all_problems_come_at_once() -> None:
         read_inputs({"INPUT_RUNS": "x", "INPUT_LIMIT": "y", "INPUT_TOKEN": "ghs_secret"})
     assert [line.partition(":")[0] for line in str(caught.value).splitlines()] == ["input `runs`", "input `limit`"]
     assert "ghs_secret" not in str(caught.value)
+
+
+def test_the_right_inputs_are_known_beside_the_wrong_ones() -> None:
+    with pytest.raises(WrongInputsError) as caught:
+        read_inputs({"INPUT_RUNS": "x", "INPUT_FAIL-ON": "y", "INPUT_COMMENT-KEY": "rag", "INPUT_ONLY": "a,b"})
+    assert caught.value.others == ActionInputs(comment_key="rag", only=("a", "b"))
 
 
 def test_a_long_value_is_not_repeated_whole() -> None:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 TOKEN = "ghs_" + "a1B2" * 9
 OTHER_TOKENS = {"GITHUB_TOKEN": "ghs_other", "ACTIONS_RUNTIME_TOKEN": "runtime-secret"}
 REPOSITORY = "acme/handbook"
+RUNNER = 1001
+"""The runner's user."""
 NO_DOCKER = {"DOCKER_HOST": "unix:///nonexistent/docker.sock"}
 CONFIG = """\
 golden: golden.jsonl
@@ -249,13 +251,68 @@ def test_fail_on_never_lets_a_missing_server_pass_and_still_tells(job: Job) -> N
     assert len(job.api.comments(NUMBER)) == 1
 
 
-def test_a_wrong_input_ends_the_step_before_anything_is_done(job: Job) -> None:
+def test_wrong_inputs_are_told_where_people_look(job: Job) -> None:
     pull = open_pull_request(job, FRIENDLIER)
-    outcome = job.run_process("pull_request", pull.payload(), pull.merge, {"fail-on": "sometimes", "runs": "0"})
+    wrong = {"fail-on": "sometimes", "runs": "0", "comment-key": "rag"}
+    outcome = job.run_process("pull_request", pull.payload(), pull.merge, wrong)
     assert outcome.code == 64
     (error,) = outcome.errors
     assert [line.partition(": ")[0] for line in error.splitlines()] == ["input `runs`", "input `fail-on`"]
-    assert job.api.requests == []
+    (body,) = job.api.bodies(NUMBER)
+    assert body.startswith("<!-- faithbot:rag -->\n")
+    for told in (body, (job.folder / "summary.md").read_text()):
+        assert "input &#96;runs&#96;: use a whole number from 1 to 50" in told
+        assert "input &#96;fail-on&#96;: 'sometimes' is not known" in told
+    assert [(status["state"], status["context"]) for status in job.api.statuses(pull.head)] == [("error", "rag")]
+    failure = job.results().failure
+    assert failure
+    assert failure.kind == "usage"
+    assert job.results().head_commit == pull.head
+
+
+def test_wrong_inputs_of_a_run_by_hand_leave_the_main_section_alone(job: Job) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull)
+    (before,) = job.api.bodies(NUMBER)
+    payload = json.loads((PAYLOADS / "workflow_dispatch.json").read_text()) | {"inputs": {"pr": str(NUMBER)}}
+    assert job.run_process("workflow_dispatch", payload, pull.main, {"runs": "0"}).code == 64
+    (body,) = job.api.bodies(NUMBER)
+    sections = parse_sections(body)
+    assert sections["main"] == parse_sections(before)["main"]
+    assert sections["started-by-hand"].text.startswith("## Started by hand\n")
+    assert len(job.api.statuses(pull.head)) == 1
+
+
+def test_a_report_that_a_checkout_brought_does_not_outlive_a_job_that_fails_early(job: Job) -> None:
+    pull = open_pull_request(job, {"faithbot-report/results.json": "{}", "faithbot-report/report.md": "Merge this!\n"})
+    payload = pull.payload()
+    del payload["pull_request"]
+    outcome = job.run_process("pull_request", payload, pull.merge)
+    assert outcome.code == 64
+    assert "is no payload of `pull_request`" in outcome.errors[0]
+    assert list((job.workspace / "faithbot-report").iterdir()) == []
+
+
+def test_given_commits_are_told_to_the_pull_request_but_set_no_status(job: Job) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    outcome = job.run(pull, base=pull.main)
+    assert outcome.code == 0
+    assert job.results().head_commit == pull.head
+    assert parse_sections(job.api.bodies(NUMBER)[0])["main"].commit == pull.head
+    assert job.api.statuses(pull.head) == []
+
+
+def test_a_fault_is_told_in_the_comment_with_its_traceback_in_the_log(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = open_pull_request(job, FRIENDLIER)
+    monkeypatch.setattr("faithbot.action.step.make_plan", None)
+    outcome = job.run(pull)
+    assert outcome.code == 70
+    (error,) = outcome.errors
+    assert error.endswith("please report it with the log: TypeError: 'NoneType' object is not callable")
+    assert "Traceback (most recent call last):" in outcome.log
+    assert "This is a fault of faithbot itself" in job.api.bodies(NUMBER)[0]
 
 
 def test_an_event_that_names_no_commits_is_explained(job: Job) -> None:
@@ -278,6 +335,20 @@ def test_on_workflow_run_the_artifact_is_published(job: Job) -> None:
     outcome = job.run_process("workflow_run", payload, pull.main)
     (comment,) = job.api.comments(NUMBER)
     assert (outcome.code, outcome.log.splitlines()[-1]) == (0, f"faithbot: published: {comment['html_url']}")
+
+
+def test_on_workflow_run_a_pull_request_that_moved_on_is_a_notice_and_no_failure(job: Job) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull, token="")
+    job.api.add_pull_request(NUMBER, pull.main, head="acme:topic")
+    payload = json.loads((PAYLOADS / "workflow_run.json").read_text())
+    payload["workflow_run"] |= {"head_sha": pull.head, "head_branch": pull.branch}
+    payload["workflow_run"]["head_repository"]["full_name"] = REPOSITORY
+    outcome = job.run_process("workflow_run", payload, pull.main)
+    assert outcome.code == 0
+    ((_, _, text),) = [command for command in commands_of(outcome.log) if command[0] == "notice"]
+    assert text.startswith("nothing published: no open pull request of acme is at commit")
+    assert job.api.writes() == []
 
 
 # --- what must stay where it is ---
@@ -326,6 +397,25 @@ def test_an_error_with_half_a_character_is_told_all_the_same(job: Job) -> None:
     assert error.startswith("rag-?.yaml does not exist on topic")
     assert "does not exist on topic" in job.api.bodies(NUMBER)[0]
     assert job.results().failure
+
+
+def test_a_pull_request_cannot_send_ollama_to_an_address_of_its_choice(job: Job) -> None:
+    inside = CONFIG.replace("ollama/tiny", "ollama/http://169.254.169.254/latest/meta-data")
+    pull = open_pull_request(job, {"faithbot.yaml": inside})
+    with ScriptedServer({"/api/tags": [json_answer({"models": []})]}) as server:
+        outcome = job.run(pull, ollama_url=server.url)
+    assert outcome.code == 64
+    assert outcome.errors[0].startswith("model 'http://169.254.169.254/latest/meta-data' is not named as in Ollama's")
+
+
+def test_a_registry_that_base_names_is_asked(job: Job) -> None:
+    own = "http://10.0.0.7:5000/library/ours"
+    pull = open_pull_request(job, FRIENDLIER, main={"faithbot.yaml": CONFIG.replace("tiny", own)})
+    script = {"/api/tags": [json_answer({"models": []})], "/api/pull": [json_answer({"error": "no route"}, 400)]}
+    with ScriptedServer(script) as server:
+        outcome = job.run(pull, ollama_url=server.url)
+    assert server.bodies("/api/pull") == [{"model": own, "insecure": True}]
+    assert outcome.errors == [f"model '{own}' is refused by Ollama: no route."]
 
 
 def test_a_link_in_place_of_the_artifact_folder_is_not_followed(job: Job) -> None:
@@ -394,6 +484,47 @@ def assert_nothing_was_said(job: Job) -> None:
 
 
 # --- afterwards ---
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_a_cancelled_step_leaves_no_file_of_roots_to_the_runners_user(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = open_pull_request(job, FRIENDLIER)
+    left = leave_files(job)
+    monkeypatch.setattr("faithbot.action.step.make_plan", cancel)
+    with pytest.raises(KeyboardInterrupt):
+        job.run(pull, artifact_dir="out/report", models_dir="models")
+    assert {path.stat().st_uid for path in left} == {RUNNER}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_the_clean_up_hands_over_what_a_killed_step_could_not(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull, artifact_dir="out/report", models_dir="models")
+    left = leave_files(job)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(job.workspace))
+    monkeypatch.setenv("RUNNER_TEMP", str(job.folder / "temp"))
+    for name, value in variables_of(job.folder / "state").items():
+        monkeypatch.setenv(f"STATE_{name}", value)
+    clean_up()
+    assert {path.stat().st_uid for path in left} == {RUNNER}
+
+
+def leave_files(job: Job) -> list[Path]:
+    """Files of root's in folders of the runner's user."""
+    names = ("workspace/out/report/a", "temp/faithbot/calls/a", "temp/models/a")
+    files = [job.folder / name for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("a")
+    for folder in (job.workspace, job.folder / "temp"):
+        os.chown(folder, RUNNER, RUNNER)
+    return files
+
+
+def cancel(_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_cleaning_up_without_docker_is_no_failure(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from faithbot.action.activity import (
     OWN_GRADING,
+    STARTED_BY_HAND,
     STRONGER_JUDGE,
     Activity,
     NothingToDo,
@@ -70,6 +71,7 @@ def test_a_pull_request_is_githubs_merge_against_its_first_parent_and_the_status
         head=pull.merge,
         labels={"base": "main", "head": "friendlier"},
         pull_request=NUMBER,
+        head_of_pull_request=pull.head,
         status_commit=pull.head,
     )
 
@@ -102,6 +104,7 @@ def test_a_push_to_the_default_branch_measures_it_for_the_next_pull_request(pull
     chosen = activity(pull, event)
     assert chosen == Activity("measure", None, pull.main, {"head": "main"}, note=chosen.note)
     assert "the next pull requests pay for one side only" in str(chosen.note)
+    assert chosen.heading == "## The default branch by itself"
 
 
 def test_a_push_elsewhere_waits_for_its_pull_request(pull: HostedPullRequest) -> None:
@@ -119,7 +122,7 @@ def test_given_commits_come_before_the_events_and_the_result_still_belongs_to_th
     pull: HostedPullRequest,
 ) -> None:
     assert activity(pull, opened(pull), base="v1.0") == Activity(
-        "compare", "v1.0", pull.merge, pull_request=NUMBER, status_commit=pull.head
+        "compare", "v1.0", pull.merge, pull_request=NUMBER, head_of_pull_request=pull.head, status_commit=None
     )
     assert activity(pull, ScheduleEvent(), base="v1.0", head="v1.1") == Activity("compare", "v1.0", "v1.1")
     assert activity(pull, DispatchEvent(None, None), sha=pull.main, base="v1.0").head == pull.main
@@ -140,10 +143,43 @@ def test_where_the_commits_cannot_be_found_the_pull_request_is_still_told(pull: 
     ahead_of_its_merge = replace(opened(pull), head_sha=pull.left_from)
     with pytest.raises(EvaluationError, match="has not merged commit"):
         choose(pull, ahead_of_its_merge)
-    told = activity_without_commits(ahead_of_its_merge)
+    told = activity_without_commits(ahead_of_its_merge, ActionInputs())
     assert told is not None
     assert (told.pull_request, told.status_commit, told.section) == (NUMBER, pull.left_from, MAIN)
-    assert activity_without_commits(ScheduleEvent()) is None
+    assert told.head_of_pull_request == pull.left_from
+
+
+def test_where_they_cannot_be_found_a_merge_group_still_has_its_status_and_no_comment(pull: HostedPullRequest) -> None:
+    told = activity_without_commits(MergeGroupEvent(pull.main, pull.merge, "main", "queue"), ActionInputs())
+    assert told is not None
+    assert (told.pull_request, told.status_commit) == (None, pull.merge)
+
+
+@pytest.mark.parametrize(
+    ("event", "inputs", "section"),
+    [
+        (DispatchEvent(NUMBER, None), {}, STARTED_BY_HAND),
+        (DispatchEvent(NUMBER, BIGGER), {}, STRONGER_JUDGE),
+        (DispatchEvent(NUMBER, None), {"judge_method": "label"}, STRONGER_JUDGE),
+        (DispatchEvent(NUMBER, None, "head"), {}, OWN_GRADING),
+    ],
+)
+def test_a_dispatch_that_fails_early_leaves_the_main_section_alone(
+    event: DispatchEvent, inputs: dict[str, Any], section: str
+) -> None:
+    told = activity_without_commits(event, ActionInputs(**inputs))
+    assert told is not None
+    assert (told.pull_request, told.section, told.status_commit) == (NUMBER, section, None)
+    assert told.heading
+
+
+@pytest.mark.parametrize("event", [ScheduleEvent(), DispatchEvent(None, None)])
+def test_where_nobody_waits_only_the_job_itself_is_told(event: Event) -> None:
+    assert activity_without_commits(event, ActionInputs()) is None
+
+
+def test_a_closed_pull_request_is_not_told_either(pull: HostedPullRequest) -> None:
+    assert activity_without_commits(replace(opened(pull), is_open=False), ActionInputs()) is None
 
 
 # --- started by hand ---
@@ -158,10 +194,12 @@ def test_where_the_commits_cannot_be_found_the_pull_request_is_still_told(pull: 
         (DispatchEvent(NUMBER, BIGGER), {"judge_model": "ollama/usual"}, STRONGER_JUDGE, BIGGER, "base"),
         (DispatchEvent(NUMBER, BIGGER), {"judge_method": "evidence"}, STRONGER_JUDGE, BIGGER, "base"),
         (DispatchEvent(NUMBER, None, "head"), {}, OWN_GRADING, None, "head"),
-        (DispatchEvent(NUMBER, BIGGER, "head"), {}, OWN_GRADING, BIGGER, "head"),
+        (DispatchEvent(NUMBER, BIGGER, "head"), {}, OWN_GRADING, None, "head"),
+        (DispatchEvent(NUMBER, None, "head"), {"judge_model": BIGGER}, OWN_GRADING, BIGGER, "head"),
     ],
     ids=["again", "a judge of the run's", "a judge of the workflow's", "the run's before the workflow's",
-         "a model needs no method", "own grading", "own grading and a judge"],
+         "a model needs no method", "own grading", "its own judge before the run's",
+         "the workflow's judge before its own"],
 )  # fmt: skip
 def test_a_dispatch_for_a_pull_request_has_the_section_that_its_judge_and_grading_ask_for(
     pull: HostedPullRequest, event: DispatchEvent, inputs: dict[str, str], section: str, judge: str, graded_by: str

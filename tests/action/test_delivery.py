@@ -10,7 +10,7 @@ import pytest
 
 import example_results as examples
 from faithbot.action.activity import OWN_GRADING, STRONGER_JUDGE, Activity
-from faithbot.action.delivery import Delivery, artifact_folder, job_exit_code, leading_metric
+from faithbot.action.delivery import Delivery, artifact_folder, job_exit_code, leading_metric, remove_stale
 from faithbot.action.inputs import ActionInputs
 from faithbot.errors import UsageError
 from faithbot.github.api import open_repository
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NUMBER = 7
 OWN, MERGE, NEXT = "1" * 40, "2" * 40, "3" * 40
 RUN_URL = "https://github.com/octocat/Hello-World/actions/runs/289782451/attempts/1"
-PULL_REQUEST = Activity("compare", "b" * 40, MERGE, pull_request=NUMBER, status_commit=OWN)
+PULL_REQUEST = Activity("compare", "b" * 40, MERGE, pull_request=NUMBER, head_of_pull_request=OWN, status_commit=OWN)
 BESIDE = replace(PULL_REQUEST, section=STRONGER_JUDGE)
 
 
@@ -146,6 +146,21 @@ def test_only_a_regression_is_noted_at_the_changed_lines(
     assert [properties["file"] for _, properties, _ in commands] == ["prompts/answer.md"] * len(levels)
 
 
+def test_lines_of_other_commits_than_the_pull_requests_own_are_not_annotated(
+    desk: Desk, api: GitHubDouble, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = replace(PULL_REQUEST, status_commit=None)
+    assert desk.deliver(about(examples.regression()), given) == 1
+    assert commands_of(capsys.readouterr().out) == []
+    assert api.statuses(OWN) == []
+    assert "Faithfulness fell" in api.bodies(NUMBER)[0]
+
+
+def test_one_side_alone_says_what_it_is(desk: Desk) -> None:
+    desk.deliver(examples.first(), Activity("measure", None, MERGE, note="Measured once."))
+    assert desk.summary.startswith("## The default branch by itself\n> Measured once.\n\n")
+
+
 # --- the comment ---
 
 
@@ -183,6 +198,35 @@ def test_what_must_be_known_about_the_commits_stands_above_the_result_as_plain_t
     assert parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text.startswith(start)
     assert desk.summary.startswith(start)
     assert (desk.workspace / "faithbot-report" / "report.md").read_text().startswith(start)
+
+
+def test_an_older_run_that_ends_later_does_not_overwrite_the_newer_ones_result(desk: Desk, api: GitHubDouble) -> None:
+    api.add_pull_request(NUMBER, NEXT)
+    newer = replace(PULL_REQUEST, head_of_pull_request=NEXT, status_commit=NEXT)
+    desk.deliver(about(examples.improvement(), NEXT), newer)
+    assert desk.deliver(about(examples.regression())) == 1
+    (section,) = parse_sections(api.bodies(NUMBER)[0]).values()
+    assert section.commit == NEXT
+    assert "Faithfulness fell" not in section.text
+    assert desk.log == ["no comment: pull request #7 has moved on to 3333333, whose own run will comment"]
+    assert [status["state"] for status in api.statuses(OWN)] == ["failure"]
+    assert desk.outputs()["verdict"] == "regression"
+    assert "Faithfulness fell" in desk.summary
+
+
+def test_a_pull_request_that_was_closed_meanwhile_is_still_told(desk: Desk, api: GitHubDouble) -> None:
+    api.add_pull_request(NUMBER, OWN, state="closed")
+    desk.deliver(about(examples.regression()))
+    assert "Faithfulness fell" in api.bodies(NUMBER)[0]
+
+
+def test_where_the_pull_request_cannot_be_read_the_comment_is_written_all_the_same(
+    desk: Desk, api: GitHubDouble
+) -> None:
+    desk.token = api.add_token("ghs_issues", permissions={"issues": "write", "statuses": "write"})
+    desk.deliver(about(examples.regression()))
+    assert len(api.comments(NUMBER)) == 1
+    assert desk.log == []
 
 
 def test_several_jobs_have_a_comment_each(desk: Desk, api: GitHubDouble) -> None:
@@ -345,6 +389,26 @@ def test_nothing_is_written_through_a_link_that_a_pull_request_committed(
     ]
     assert desk.outputs()["results"] == desk.outputs()["report"] == ""
     assert len(api.comments(NUMBER)) == 1
+
+
+def test_files_of_our_names_that_a_checkout_brought_are_removed_and_no_others(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    folder.mkdir()
+    for name in ("results.json", "report.md", "ollama.log", "notes.md"):
+        (folder / name).write_text("merge this")
+    remove_stale(tmp_path, "report")
+    remove_stale(tmp_path, "report")
+    assert [path.name for path in folder.iterdir()] == ["notes.md"]
+
+
+def test_nothing_is_removed_behind_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "results.json").write_text("{}")
+    (tmp_path / "report").symlink_to(elsewhere)
+    with pytest.raises(UsageError, match="is a symbolic link"):
+        remove_stale(tmp_path, "report")
+    assert (elsewhere / "results.json").exists()
 
 
 def test_the_artifact_folder_is_where_the_input_says(tmp_path: Path) -> None:

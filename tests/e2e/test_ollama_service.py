@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 import subprocess
 import tarfile
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -16,6 +18,7 @@ import docker_engine
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.ollama_service import OllamaService, ServiceSettings, pull_models, remove_leftovers, start_service
 from faithbot.ollama_service.image import ensure_image
+from faithbot.ollama_service.sizing import proxies
 from ollama_process import MODEL
 
 if TYPE_CHECKING:
@@ -31,13 +34,16 @@ if TYPE_CHECKING:
 OWNER = "faithbot tests, run 1 = job 1"
 MOST_SECONDS_TO_STOP = 2.5
 
-# What the action does, in the image's own Python. Arguments: the image, the models' folder.
+# What the action does, in the image's own Python. Arguments: the image, the models' folder, whose path that is.
 ACTION = f"""
 import sys, time
 from pathlib import Path
 import httpx
 from faithbot.ollama_service import ServiceSettings, start_service
-settings = ServiceSettings(models_dir=Path(sys.argv[2]), owner={OWNER!r}, image=sys.argv[1])
+settings = ServiceSettings(
+    models_dir=Path(sys.argv[2]), owner={OWNER!r}, image=sys.argv[1], workspace=Path("/github/workspace"),
+    models_on_host=sys.argv[3] == "host",
+)
 with start_service(settings, print) as service:
     tags = httpx.get(service.url + "/api/tags", trust_env=False).json()["models"]
     print("url", service.url)
@@ -70,8 +76,10 @@ def models_of(service: OllamaService) -> list[str]:
 
 
 def test_it_starts_serves_the_folder_and_is_gone_at_once(
-    docker_client: DockerClient, settings: ServiceSettings
+    docker_client: DockerClient, settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
     lines: list[str] = []
     with start_service(settings, lines.append) as service:
         assert models_of(service) == [MODEL]
@@ -81,7 +89,9 @@ def test_it_starts_serves_the_folder_and_is_gone_at_once(
         container = docker_client.containers.get(service.container_id)
         configured, granted = container.attrs["Config"], container.attrs["HostConfig"]
         names = {variable.partition("=")[0] for variable in configured["Env"]}
-        assert names <= {"PATH", "LD_LIBRARY_PATH", "GOMP_SPINCOUNT"} | {n for n in names if n.startswith("OLLAMA_")}
+        ollamas = {name for name in names if name.startswith("OLLAMA_")}
+        assert ollamas | {"HTTPS_PROXY"} <= names
+        assert names <= ollamas | {"PATH", "LD_LIBRARY_PATH", "GOMP_SPINCOUNT", *proxies(os.environ)}
         assert (granted["Privileged"], granted["CapDrop"]) == (False, ["ALL"])
         assert not granted["PortBindings"]
         assert granted["SecurityOpt"] == ["no-new-privileges"]
@@ -162,6 +172,26 @@ def tiny_file_system() -> bytes:
     return file.getvalue()
 
 
+def test_what_docker_refuses_is_told_in_its_own_words(settings: ServiceSettings) -> None:
+    image = "ollama/OLLAMA"
+    refused = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=image)
+    with pytest.raises(EvaluationError, match=rf"^Docker cannot start Ollama from {image}: .*lowercase"):
+        start_service(refused, print)
+
+
+@pytest.mark.parametrize("network", ["host", "none"])
+def test_a_network_on_which_nobody_has_an_address(settings: ServiceSettings, network: str) -> None:
+    deaf = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=settings.image, network=network)
+    with pytest.raises(UsageError, match=rf"ollama-network: on '{network}' a container has no address"):
+        start_service(deaf, print)
+
+
+def test_models_in_the_checkout_are_refused(settings: ServiceSettings) -> None:
+    planted = replace(settings, workspace=settings.models_dir.parent)
+    with pytest.raises(UsageError, match=r"^models-dir: .* shares its files with the workspace"):
+        start_service(planted, print)
+
+
 def test_a_network_that_is_not_there(settings: ServiceSettings) -> None:
     lost = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=settings.image, network="nowhere")
     with pytest.raises(UsageError, match=r"ollama-network: Docker has no network 'nowhere'"):
@@ -180,7 +210,7 @@ def test_pulled_models_land_in_the_folder_where_the_runners_user_can_read_them(
             service.stop()
             with start_service(empty, print) as other:
                 assert models_of(other) == []
-                pull_models(other.url, [name], print)
+                pull_models(other.url, [name], print, trusted=[name])
                 assert models_of(other) == [name.removeprefix("http://")]
     files = list(empty.models_dir.rglob("*"))
     assert max(file.stat().st_size for file in files) > 90_000_000
@@ -199,15 +229,18 @@ class TestFromAnActionsContainer:
     """The faithbot image, started with the mounts of a runner."""
 
     @pytest.fixture
-    def started(self, docker_client: DockerClient, faithbot_image: str, settings: ServiceSettings) -> Start:
+    def started(
+        self, docker_client: DockerClient, faithbot_image: str, settings: ServiceSettings, tmp_path: Path
+    ) -> Start:
         """Starts the container and gives what it printed, by the first word of each line."""
 
-        def start(*options: str) -> dict[str, str]:
+        def start(*options: str, models: str = "/github/runner_temp/models", whose: str = "ours") -> dict[str, str]:
             command = [
                 "docker", "run", "--rm", "--volume", "/var/run/docker.sock:/var/run/docker.sock",
-                "--volume", f"{settings.models_dir.parent}:/github/workspace", "--workdir", "/github/workspace",
+                "--volume", f"{settings.models_dir.parent}:/github/runner_temp",
+                "--volume", f"{tmp_path / 'checkout'}:/github/workspace", "--workdir", "/github/workspace",
                 *options, "--entrypoint", "/opt/faithbot/bin/python3", faithbot_image,
-                "-c", ACTION, settings.image, f"/github/workspace/{settings.models_dir.name}",
+                "-c", ACTION, settings.image, models, whose,
             ]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
@@ -229,6 +262,9 @@ class TestFromAnActionsContainer:
         finally:
             network.remove()
         assert printed["url"].startswith("http://faithbot-ollama-")
+
+    def test_a_folder_of_the_host_need_not_be_mounted_here(self, started: Start, settings: ServiceSettings) -> None:
+        started(models=str(settings.models_dir), whose="host")
 
     def test_on_the_hosts_network_it_is_reached_by_address(self, started: Start) -> None:
         assert "faithbot-ollama" not in started("--network", "host")["url"]

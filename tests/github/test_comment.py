@@ -10,7 +10,7 @@ import pytest
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import find_comment, write_comment, write_section
 from faithbot.github.retry import Patience
-from faithbot.github.sections import CUT_NOTICE, Section, parse_sections
+from faithbot.github.sections import CUT_NOTICE, Section, join_sections, parse_sections
 from github_double import HEAD, Failure, GitHubDouble, secondary_limit
 
 if TYPE_CHECKING:
@@ -134,6 +134,41 @@ def test_a_comment_that_is_deleted_meanwhile_is_posted_again(api: GitHubDouble, 
     write_comment(repository, 7, "rag", "new")
     assert [request.method for request in api.writes()] == ["PATCH", "POST"]
     assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"]
+
+
+def test_what_two_runs_post_at_once_ends_in_the_older_comment_with_the_sections_of_both(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    main, stronger = Section("main", HEAD, "### No regression"), Section("stronger", HEAD, "### Another judge")
+    api.overtaken_by.append(join_sections("rag", {"main": main}))
+    url = write_section(repository, 7, "rag", stronger)
+    (comment,) = api.comments(7)
+    assert url == comment["html_url"]
+    assert parse_sections(comment["body"]) == {"main": main, "stronger": stronger}
+
+
+def test_the_comment_of_another_app_or_key_is_no_twin(api: GitHubDouble, repository: Repository) -> None:
+    api.add_comment(7, OURS, "acme", "User")
+    api.overtaken_by.append("<!-- faithbot:other -->\nanother key")
+    write_comment(repository, 7, "rag", "new")
+    assert [body.rpartition("\n")[2] for body in api.bodies(7)] == ["old", "another key", "new"]
+
+
+def test_a_twin_that_cannot_be_deleted_costs_nothing_else(api: GitHubDouble) -> None:
+    repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=1))
+    api.overtaken_by.append(OURS)
+    api.failures.append(Failure(502, only="DELETE"))
+    assert not isinstance(write_comment(repository, 7, "rag", "new"), Refused)
+    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"] * 2
+
+
+def test_another_apps_comment_that_may_not_be_edited_is_left_alone(api: GitHubDouble, repository: Repository) -> None:
+    theirs = add_ours(api, "acme[bot]")
+    for text in ("new", "newer"):
+        url = write_comment(repository, 7, "rag", text)
+    assert api.bodies(7) == [OURS, "<!-- faithbot:rag -->\nnewer"]
+    assert url == api.comments(7)[1]["html_url"]
+    assert api.comments(7)[0]["id"] == theirs
 
 
 def test_a_comment_whose_answer_was_lost_is_not_posted_twice(api: GitHubDouble, repository: Repository) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import subprocess
 from dataclasses import dataclass
@@ -270,6 +271,50 @@ def test_the_token_is_for_its_server_only(hosted: Hosted, server: GitHttpServer,
     with pytest.raises(EvaluationError, match="could not be fetched"):
         choose_commits(clone, hosted.pull_request(), hosted.merge)
     assert all(given == [] for given in server.authorizations)
+
+
+# What the workspace's own configuration can make git start; PROGRAM writes down its environment.
+PROGRAMS = {
+    "credential helper": {"credential.helper": "PROGRAM"},
+    "credential helper of the server": {"credential.SERVER.helper": "!PROGRAM"},
+    "asking program": {"core.askPass": "PROGRAM"},
+    "alternates": {"core.alternateRefsCommand": "PROGRAM"},
+    "ssh": {"remote.origin.url": "ssh://git@github.com/acme/handbook", "core.sshCommand": "PROGRAM"},
+    "git protocol": {"remote.origin.url": "git://github.com/acme/handbook", "core.gitProxy": "PROGRAM"},
+    "transport": {"remote.origin.url": "ext::PROGRAM", "protocol.ext.allow": "always"},
+    "other address": {"url.ext::PROGRAM .insteadOf": "SERVER", "protocol.ext.allow": "always"},
+    "foreign remote": {"remote.origin.vcs": "program"},
+    "upload pack": {"remote.origin.url": "FOLDER/local", "remote.origin.uploadpack": "PROGRAM"},
+}
+
+
+@pytest.mark.parametrize("settings", PROGRAMS.values(), ids=PROGRAMS)
+@pytest.mark.parametrize("token", [_TOKEN, "expired"])
+def test_no_program_that_the_workspace_names_gets_to_know_the_token(
+    hosted: Hosted,
+    server: GitHttpServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, str],
+    token: str,
+) -> None:
+    workspace = checkout(hosted, tmp_path / "workspace", hosted.merge, url=f"{server.url}/acme/handbook/.git").root
+    for name in ("program", "git-remote-program"):
+        write_files(tmp_path, {name: f"#!/bin/sh\nenv >> {tmp_path}/seen\n"})
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    make_repository(tmp_path / "local", {"a": "a"})
+    write_files(workspace, {".git/objects/info/alternates": f"{tmp_path}/local/.git/objects\n"})
+    places = {"PROGRAM": f"{tmp_path}/program", "FOLDER": str(tmp_path), "SERVER": server.url}
+    for key, value in settings.items():
+        for place, path in places.items():
+            key, value = key.replace(place, path), value.replace(place, path)
+        git(workspace, "config", key, value)
+    with contextlib.suppress(EvaluationError):
+        choose_commits(Clone(workspace, server.url, SecretStr(token)), hosted.pull_request(), hosted.merge)
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    seen = (tmp_path / "seen").read_text() if (tmp_path / "seen").exists() else ""
+    assert basic not in seen
 
 
 @pytest.mark.parametrize("token", [None, SecretStr("expired")])

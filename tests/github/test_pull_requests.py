@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from faithbot.errors import EvaluationError
-from faithbot.github.pull_requests import PullRequest, find_pull_request, get_pull_request
+from faithbot.github.pull_requests import PullRequest, find_pull_requests, get_pull_request
 from github_double import HEAD
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_fork_that_is_gone_is_still_a_fork(api: GitHubDouble, repository: Repo
 
 def test_a_pull_request_is_read_with_one_request(api: GitHubDouble, repository: Repository) -> None:
     get_pull_request(repository, 7)
-    find_pull_request(repository, "octocat", "topic", HEAD)
+    find_pull_requests(repository, "octocat", "topic", HEAD)
     assert [request.path for request in api.requests] == [
         "/repos/octocat/Hello-World/pulls/7",
         "/repos/octocat/Hello-World/pulls",
@@ -66,9 +66,8 @@ def test_the_pull_request_of_a_forks_run_is_found_by_branch_and_commit(
 ) -> None:
     api.add_pull_request(8, FORK, head="mona:topic")
     api.add_pull_request(9, OTHER, head="mona:other")
-    found = find_pull_request(repository, "mona", "topic", FORK)
-    assert found is not None
-    assert found.number == 8
+    found = find_pull_requests(repository, "mona", "topic", FORK)
+    assert [pull.number for pull in found] == [8]
     assert dict(api.requests[0].query) == {"state": "open", "head": "mona:topic", "per_page": "100"}
 
 
@@ -87,27 +86,16 @@ def test_no_pull_request_is_found_for_another_commit(
 ) -> None:
     api.add_pull_request(8, FORK, head="mona:topic")
     api.add_pull_request(9, OTHER, head="mona:done", state="closed")
-    assert find_pull_request(repository, owner, branch, sha) is None
+    assert find_pull_requests(repository, owner, branch, sha) == []
 
 
-def test_of_several_from_one_branch_the_run_says_which(api: GitHubDouble, repository: Repository) -> None:
+def test_several_from_one_branch_are_all_found(api: GitHubDouble, repository: Repository) -> None:
     api.add_pull_request(8, FORK, head="mona:topic")
     api.add_pull_request(9, FORK, head="mona:topic", base="release/2")
-    found = find_pull_request(repository, "mona", "topic", FORK, claimed=9)
-    assert found is not None
-    assert found.base_ref == "release/2"
-    assert find_pull_request(repository, "mona", "topic", FORK) is None
-    assert find_pull_request(repository, "mona", "topic", FORK, claimed=7) is None
-
-
-def test_what_the_run_says_cannot_lead_to_another_pull_request(api: GitHubDouble, repository: Repository) -> None:
-    api.add_pull_request(8, FORK, head="mona:topic")
-    found = find_pull_request(repository, "mona", "topic", FORK, claimed=7)
-    assert found is not None
-    assert found.number == 8
+    assert [pull.number for pull in find_pull_requests(repository, "mona", "topic", FORK)] == [8, 9]
 
 
 def test_a_missing_permission_is_named(api: GitHubDouble, repository: Repository) -> None:
     api.add_token(permissions={})
     with pytest.raises(EvaluationError, match="could not be looked up: the token lacks `pull-requests: read`"):
-        find_pull_request(repository, "mona", "topic", FORK)
+        find_pull_requests(repository, "mona", "topic", FORK)

@@ -72,6 +72,20 @@ def identify(server: ScriptedServer, name: str = "tiny") -> ModelIdentity:
 
 
 @pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("Tiny", "tiny:latest"),
+        ("library/tiny", "tiny:latest"),
+        ("http://10.0.0.7:5000/library/ours", "10.0.0.7:5000/library/ours:latest"),
+        ("https://hf.co/unsloth/Qwen3-GGUF:Q4_K_M", "hf.co/unsloth/Qwen3-GGUF:Q4_K_M"),
+    ],
+)
+def test_a_model_is_found_under_the_name_that_the_server_lists_it_by(name: str, listed: str) -> None:
+    with ScriptedServer(script(tags={"models": [{"name": listed, "digest": "d3"}]})) as server:
+        assert identify(server, name).digest == "d3"
+
+
+@pytest.mark.parametrize(
     ("host", "url"),
     [
         ("", "http://127.0.0.1:11434"),

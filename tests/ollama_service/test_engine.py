@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
+from docker.models.containers import Container
 
 from faithbot.errors import UsageError
-from faithbot.ollama_service.engine import connect_engine, container_id, translate
+from faithbot.ollama_service.engine import connect_engine, container_id, refuse_checkout, translate
 
 ID = "4f9d" * 16
 # As a container action of a runner has them.
@@ -46,6 +47,33 @@ def test_our_mounts_tell_the_path_on_the_host(inside: str, on_the_host: str | No
 )
 def test_the_mount_of_the_host_name_tells_our_id(line: str, found: str | None) -> None:
     assert container_id(f"1 0 0:5 / /proc rw - proc proc rw\n{line}\n") == found
+
+
+OWN = Container(attrs={"Mounts": MOUNTS})
+CHECKOUT = Path("/github/workspace")
+
+
+@pytest.mark.parametrize(
+    "models",
+    ["/home/runner/work/shop/shop", "/home/runner/work/shop/shop/.ollama/models", "/home/runner/work/shop", "/"],
+)
+def test_models_share_no_file_with_the_checkout(models: str) -> None:
+    with pytest.raises(UsageError, match=rf"^models-dir: {models} shares its files with the workspace"):
+        refuse_checkout(OWN, PurePosixPath(models), CHECKOUT)
+
+
+@pytest.mark.parametrize(
+    "models", ["/home/runner/work/_temp/faithbot/models", "/mnt/models", "/home/runner/work/shop/b"]
+)
+def test_models_beside_the_checkout_are_fine(models: str) -> None:
+    refuse_checkout(OWN, PurePosixPath(models), CHECKOUT)
+
+
+def test_outside_of_any_container_the_checkout_is_where_we_see_it(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "checkout")
+    with pytest.raises(UsageError, match="shares its files with the workspace"):
+        refuse_checkout(None, PurePosixPath(tmp_path / "checkout" / "models"), tmp_path / "link")
+    refuse_checkout(None, PurePosixPath(tmp_path / "models"), tmp_path / "link")
 
 
 def test_no_engine_is_one_sentence_with_both_cures(monkeypatch: pytest.MonkeyPatch) -> None:

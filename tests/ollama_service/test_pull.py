@@ -24,8 +24,9 @@ BROKEN_OFF = {"error": "max retries exceeded: unexpected EOF"}
 
 
 def pull(url: str, *names: str) -> list[str]:
+    """Models that the workflow or base's configuration names; what was said."""
     lines: list[str] = []
-    pull_models(url, names, lines.append, first_wait=0.0)
+    pull_models(url, names, lines.append, trusted=names, first_wait=0.0)
     return lines
 
 
@@ -82,6 +83,43 @@ def test_a_registry_without_encryption_is_allowed_where_its_name_says_so() -> No
     with ScriptedServer(script) as server:
         pull(server.url, "http://10.0.0.7:5000/library/ours:1")
     assert server.bodies(PULL) == [{"model": "http://10.0.0.7:5000/library/ours:1", "insecure": True}]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http://169.254.169.254/latest/meta-data",
+        "https://registry.example/library/x:1",
+        "HTTP://10.0.0.7:5000/x",
+        "10.0.0.7:5000/library/x",
+        "registry.example/library/x",
+        "registry.example:443/x",
+        "../x",
+        "x?y=z",
+        "x@registry.example",
+        "x\ny",
+        "",
+    ],
+)
+def test_a_pull_request_cannot_send_the_server_to_another_host(name: str) -> None:
+    script = {TAGS: [NOTHING_YET]}
+    with ScriptedServer(script) as server, pytest.raises(UsageError, match="base branch first") as told:
+        pull_models(server.url, ["llama3.2:3b", name], print, trusted=["llama3.2:3b"])
+    assert str(told.value).startswith(f"model '{name}' is not named as in Ollama's own registry")
+    assert server.bodies(PULL) == []
+
+
+@pytest.mark.parametrize("name", ["llama3.2", "qwen2.5:7b-instruct-q4_K_M", "mona/handbook_rag:1.0"])
+def test_a_pull_request_may_bring_in_any_model_of_ollamas_own_registry(name: str) -> None:
+    with ScriptedServer({TAGS: [NOTHING_YET], PULL: [lines_answer(SUCCESS)]}) as server:
+        pull_models(server.url, [name], print)
+    assert server.bodies(PULL) == [{"model": name, "insecure": False}]
+
+
+def test_what_the_server_has_already_is_fetched_from_nowhere_and_may_have_any_name() -> None:
+    name = "hf.co/unsloth/Qwen3-GGUF:Q4_K_M"
+    with ScriptedServer({TAGS: [json_answer({"models": [{"name": name}]})]}) as server:
+        pull_models(server.url, [name], print)
 
 
 def test_a_server_that_is_not_there_or_is_no_ollama() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithbot.ollama_service.sizing import GIB, Machine, Sizing, describe, environment, size_for
+from faithbot.ollama_service.sizing import GIB, Machine, Sizing, describe, environment, proxies, size_for
 
 MACHINES = st.builds(
     Machine, cpus=st.integers(1, 256), memory=st.integers(GIB // 2, 2048 * GIB), gpu=st.booleans()
@@ -59,6 +59,16 @@ def test_ollama_gets_an_environment_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     on_cpu = environment(Machine(8, 32 * GIB, gpu=False), Sizing(28 * GIB, 4))
     assert set(on_cpu) - set(on_gpu) == {"GOMP_SPINCOUNT"}
     assert on_cpu["OLLAMA_NUM_PARALLEL"] == "4"
+
+
+def test_of_our_own_environment_it_gets_the_proxies_and_nothing_else() -> None:
+    out = {
+        "HTTPS_PROXY": "http://proxy:3128", "https_proxy": "http://proxy:3128", "NO_PROXY": "10.0.0.0/8",
+        "no_proxy": "10.0.0.0/8", "HTTP_PROXY": "http://proxy:3128", "http_proxy": "http://proxy:3128",
+    }  # fmt: skip
+    other = {"GITHUB_TOKEN": "ghs_secret", "PATH": "/bin", "ALL_PROXY": "socks5://proxy", "OLLAMA_HOST": "gpu"}
+    assert proxies(out | other) == out
+    assert proxies({"HTTPS_PROXY": "", "https_proxy": "http://proxy:3128"}) == {"https_proxy": "http://proxy:3128"}
 
 
 def test_the_log_says_it_in_one_line() -> None:

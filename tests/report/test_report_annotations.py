@@ -6,9 +6,9 @@ import pytest
 
 import example_results as examples
 from example_results import PROMPT_DIFF, regression
-from faithbot.changes import diff_texts
 from faithbot.report.annotations import MAX_ANNOTATIONS, find_annotations
 from faithbot.results import SettingChange
+from faithbot.text_diff import Differ
 
 TOP_K = SettingChange(kind="setting", name="retrieval.top_k", before="4", after="1", file="rag/faithbot.yaml", line=6)
 
@@ -43,7 +43,7 @@ def test_prompt_first_then_settings_each_at_its_line() -> None:
     ids=["changed", "removed", "added at the end", "new file", "emptied", "two places"],
 )
 def test_the_line_is_the_first_that_differs_on_head(before: str, after: str, lines: list[int]) -> None:
-    diff = diff_texts(before, after)
+    diff = Differ().diff(before, after)
     assert diff is not None
     assert [note.line for note in find_annotations(regression(changes=(prompt(diff),)))] == lines
 

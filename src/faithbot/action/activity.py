@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 
 STRONGER_JUDGE = "stronger-judge"
 OWN_GRADING = "own-grading"
+STARTED_BY_HAND = "started-by-hand"
 _HEADINGS = {
     STRONGER_JUDGE: "## Judged again, by another judge",
     OWN_GRADING: "## Graded as this pull request would have it",
+    STARTED_BY_HAND: "## Started by hand",
 }
+_ONE_SIDE = "## The default branch by itself"
 _ITSELF = "The same configuration against itself: whatever differs here is the noise of measuring."
-_KEPT = "Measured once, so that the next pull requests pay for one side only."
+_KEPT = "Measured once, so that the next pull requests pay for one side only; there is no other side to compare with."
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,10 @@ class Activity:
     labels: Mapping[SideName, str] = field(default_factory=dict)
     pull_request: int | None = None
     """Whose comment shows the result."""
+    head_of_pull_request: str | None = None
+    """The pull request's own last commit, which is not the one that is evaluated; None where it is not known."""
     status_commit: str | None = None
-    """Which commit gets a status."""
+    """Which commit gets a status, and its changed lines annotations; None where the sides are others than its own."""
     section: str = MAIN
     """Part of the comment, and of the status' name."""
     judge: JudgeSettings | None = None
@@ -53,8 +58,8 @@ class Activity:
 
     @property
     def heading(self) -> str:
-        """Above a result that is not the comment's main one; else empty."""
-        return _HEADINGS.get(self.section, "")
+        """Above a result that is no comparison, or not the comment's main one; else empty."""
+        return _ONE_SIDE if self.task == "measure" else _HEADINGS.get(self.section, "")
 
 
 @dataclass(frozen=True)
@@ -90,15 +95,25 @@ def choose_activity(event: Event, inputs: ActionInputs, clone: Clone, sha: str) 
         case ScheduleEvent():
             return Activity("noise", None, sha, judge=judge, note=_ITSELF)
         case DispatchEvent():
-            return _of_dispatch(event, judge, clone, sha)
+            return _of_dispatch(event, inputs, clone, sha)
     raise UsageError("a `workflow_run` event publishes what another run left in `artifact-dir`: it evaluates nothing.")
 
 
-def activity_without_commits(event: Event) -> Activity | None:
-    """Where to say that it is not even known what to compare; None where there is no pull request to say it on."""
-    if not isinstance(event, PullRequestEvent):
-        return None
-    return Activity("compare", None, event.head_sha, pull_request=event.number, status_commit=event.head_sha)
+def activity_without_commits(event: Event, inputs: ActionInputs) -> Activity | None:
+    """Where to say that it is not even known what to compare; None where no pull request and no commit waits for it.
+
+    What was started by hand has a section of its own even where its result would be the main one, which stays.
+    """
+    match event:
+        case PullRequestEvent(number=number, head_sha=head, is_open=True):
+            return Activity("compare", None, head, pull_request=number, head_of_pull_request=head, status_commit=head)
+        case MergeGroupEvent(head_sha=head):
+            return Activity("compare", None, head, status_commit=head)
+        case DispatchEvent(pull_request=int(number)):
+            section = _section(event, inputs)
+            section = STARTED_BY_HAND if section == MAIN else section
+            return Activity("compare", None, f"refs/pull/{number}/head", pull_request=number, section=section)
+    return None
 
 
 def judge_settings(method: str | None, model: str | None) -> JudgeSettings | None:
@@ -112,10 +127,10 @@ def judge_settings(method: str | None, model: str | None) -> JudgeSettings | Non
 
 
 def _of_inputs(event: Event, base: str, head: str, judge: JudgeSettings | None) -> Activity:
-    """Commits that the workflow names; the result still belongs to the pull request that the run is about."""
+    """Commits that the workflow names: the result stands in the run's pull request, but says nothing of its lines."""
     if not isinstance(event, PullRequestEvent):
         return Activity("compare", base, head, judge=judge)
-    return Activity("compare", base, head, pull_request=event.number, status_commit=event.head_sha, judge=judge)
+    return Activity("compare", base, head, pull_request=event.number, head_of_pull_request=event.head_sha, judge=judge)
 
 
 def _of_pull_request(
@@ -127,13 +142,15 @@ def _of_pull_request(
         pair.head,
         labels,
         pull_request=number,
+        head_of_pull_request=pair.head_of_pull_request,
         status_commit=pair.head_of_pull_request,
         judge=judge,
         note=pair.note,
     )
 
 
-def _of_dispatch(event: DispatchEvent, judge: JudgeSettings | None, clone: Clone, sha: str) -> Activity:
+def _of_dispatch(event: DispatchEvent, inputs: ActionInputs, clone: Clone, sha: str) -> Activity:
+    """The judge that the run names is not for the pull request's own grading, which brings its own."""
     if event.pull_request is None:
         raise UsageError(
             "a dispatch needs to know what to evaluate: give it an input `pr`, the number of a pull request, "
@@ -141,10 +158,17 @@ def _of_dispatch(event: DispatchEvent, judge: JudgeSettings | None, clone: Clone
         )
     pair = choose_commits(clone, event, sha)
     labels: dict[SideName, str] = {"base": "base", "head": f"#{event.pull_request}"}
-    stronger = judge_settings(None, event.judge_model) or judge
-    section = OWN_GRADING if event.graded_by == "head" else STRONGER_JUDGE if stronger else MAIN
-    activity = _of_pull_request(pair, event.pull_request, labels, stronger)
-    return replace(activity, section=section, graded_by=event.graded_by)
+    judge = judge_settings(inputs.judge_method, inputs.judge_model)
+    if event.graded_by == "base":
+        judge = judge_settings(None, event.judge_model) or judge
+    activity = _of_pull_request(pair, event.pull_request, labels, judge)
+    return replace(activity, section=_section(event, inputs), graded_by=event.graded_by)
+
+
+def _section(event: DispatchEvent, inputs: ActionInputs) -> str:
+    if event.graded_by == "head":
+        return OWN_GRADING
+    return STRONGER_JUDGE if event.judge_model or inputs.judge_model or inputs.judge_method else MAIN
 
 
 def _branch(ref: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from faithbot.errors import UsageError
+from faithbot.errors import EvaluationError, UsageError
 from faithbot.exit_codes import exit_code
 from faithbot.github.api import Refused, attempt
 from faithbot.github.comment import PERMISSION, find_comment, write_section
+from faithbot.github.pull_requests import get_pull_request
 from faithbot.github.sections import LIMIT, MAIN, Section
 from faithbot.github.status import set_status
 from faithbot.github.workflow_commands import annotate, write_outputs, write_summary
@@ -35,6 +37,7 @@ T = TypeVar("T")
 
 RESULTS_FILE = "results.json"
 REPORT_FILE = "report.md"
+LOG_FILE = "ollama.log"
 ROOM_FOR_OTHERS = 5_000
 """Characters of a comment that one section leaves to the markers and to a shortened other section."""
 
@@ -60,9 +63,8 @@ class Delivery:
         report = _with_notes(render_report(results, run_url=self.runner.run_url), activity)
         files = self._write_files(results, report)
         self._tell_runner("the summary", lambda: write_summary(self.runner, report))
-        level: Level = "error" if code else "warning"
-        for note in find_annotations(results):
-            annotate(level, note.message, note.file, note.line, note.title)
+        if activity is not None and activity.status_commit is not None:
+            _annotate_lines(results, "error" if code else "warning")
         comment_url = None
         if activity is not None and self.repository is not None:
             comment_url = self._comment(self.repository, results, activity)
@@ -97,10 +99,24 @@ class Delivery:
             there = attempt("the comment was not found", PERMISSION, lambda: find_comment(repository, number, key))
             if self._unless_refused(there) is None:
                 return None
+        if self._has_moved_on(repository, number, activity.head_of_pull_request):
+            return None
         body = render_comment(results, run_url=self.runner.run_url, limit=LIMIT - ROOM_FOR_OTHERS)
         commit = results.head_commit or (results.sides["head"].commit if results.sides else None) or self.runner.sha
         section = Section(activity.section, commit, _with_notes(body, activity))
         return self._unless_refused(write_section(repository, number, key, section))
+
+    def _has_moved_on(self, repository: Repository, number: int, commit: str | None) -> bool:
+        """Whether a newer commit is there: an older run that ends later must not overwrite that one's result."""
+        if commit is None:
+            return False
+        try:
+            now = get_pull_request(repository, number).head_sha
+        except EvaluationError:
+            return False  # writing the comment meets the same obstacle, and tells it
+        if now != commit:
+            self.log(f"no comment: pull request #{number} has moved on to {now[:7]}, whose own run will comment")
+        return now != commit
 
     def _set_status(self, repository: Repository, results: Results, activity: Activity, code: int) -> None:
         if activity.status_commit is None:
@@ -117,6 +133,11 @@ class Delivery:
             self.log(outcome.advice)
             return None
         return outcome
+
+
+def _annotate_lines(results: Results, level: Level) -> None:
+    for note in find_annotations(results):
+        annotate(level, note.message, note.file, note.line, note.title)
 
 
 def job_exit_code(results: Results, fail_on: FailOn) -> int:
@@ -154,6 +175,13 @@ def artifact_folder(workspace: Path, folder: str) -> Path:
 def artifact_file(workspace: Path, folder: str, name: str) -> OutputFile:
     """A file in that folder; no link either: one to a device, such as the job's log, would be followed."""
     return OutputFile(_without_links(workspace, f"{folder}/{name}"))
+
+
+def remove_stale(workspace: Path, folder: str) -> None:
+    """Remove files of our names that a checkout brought: a job that fails early must not leave them as its report."""
+    for name in (RESULTS_FILE, REPORT_FILE, LOG_FILE):
+        with suppress(OSError):
+            (_without_links(workspace, folder) / name).unlink()
 
 
 def _without_links(workspace: Path, path: str) -> Path:

@@ -51,6 +51,16 @@ def _inside_workspace(value: str) -> str:
     return value
 
 
+def _models_place(value: str) -> str:
+    path = PurePosixPath(value)
+    if ".." in path.parts or not path.name or value.startswith("//"):
+        raise PydanticCustomError(
+            "outside",
+            "must be a folder inside runner.temp, such as models, or an absolute path on the runner without ..",
+        )
+    return value
+
+
 def _address(value: str) -> str:
     parts = urlsplit(value)  # which raises ValueError for half a bracket, as `port` does for 123456
     if parts.hostname is None or parts.port == 0:
@@ -81,22 +91,35 @@ class ActionInputs(BaseModel):
     """Tells apart the comments of several jobs on one pull request."""
     ollama_url: Annotated[str, Field(pattern=r"^https?://[^\s/]+\S*$"), AfterValidator(_address)] | None = None
     ollama_image: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]\S*$")
-    models_dir: Line | None = None
+    models_dir: Annotated[Line, AfterValidator(_models_place)] | None = None
+    """Inside runner.temp; absolute: on the runner's own machine."""
     ollama_network: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
     artifact_dir: Annotated[Line, AfterValidator(_inside_workspace)] = "faithbot-report"
 
 
+class WrongInputsError(UsageError):
+    """Some inputs are wrong: a line for each."""
+
+    def __init__(self, message: str, others: ActionInputs) -> None:
+        super().__init__(message)
+        self.others = others
+        """The inputs with the defaults in place of the wrong ones: where and how to tell it."""
+
+
 def read_inputs(environ: Mapping[str, str]) -> ActionInputs:
-    """The inputs among the environment's variables; :class:`UsageError` with a line for each wrong one.
+    """The inputs among the environment's variables; :class:`WrongInputsError` where there are wrong ones.
 
     The runner turns `fail-on` into `INPUT_FAIL-ON`. An empty value is as good as none.
     """
     names = [name.replace("_", "-") for name in ActionInputs.model_fields]
     given = {name: environ.get(f"INPUT_{name.upper()}", "").strip() for name in names}
+    given = {name: value for name, value in given.items() if value}
     try:
-        return ActionInputs.model_validate({name: value for name, value in given.items() if value})
+        return ActionInputs.model_validate(given)
     except ValidationError as error:
-        raise UsageError("\n".join(_describe(problem) for problem in error.errors())) from None
+        wrong = {problem["loc"][0] for problem in error.errors()}
+        others = ActionInputs.model_validate({name: value for name, value in given.items() if name not in wrong})
+        raise WrongInputsError("\n".join(_describe(problem) for problem in error.errors()), others) from None
 
 
 def forget_tokens(environ: MutableMapping[str, str]) -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 
 from faithbot.github.workflow_commands import annotate, without_commands
 from faithbot.progress import PlainLines
+from faithbot.report.escape import plain
+
+_LAST_LINE = 500
+"""Characters of it that an annotation repeats."""
 
 
 def say(message: str) -> None:
@@ -22,6 +27,13 @@ def show(text: str) -> None:
 def say_error(message: str) -> None:
     """As an annotation, which GitHub shows on the run's page."""
     annotate("error", message, title="faithbot")
+
+
+def say_fault(error: Exception) -> None:
+    """A fault of faithbot: all of it in the log, its last line as an annotation, which has no room for more."""
+    show("".join(traceback.format_exception(error)))
+    last = plain(traceback.format_exception_only(error)[-1], _LAST_LINE)
+    say_error(f"this is a fault of faithbot itself, please report it with the log: {last}")
 
 
 class LogLines(PlainLines):

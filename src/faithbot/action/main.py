@@ -5,25 +5,29 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
-from faithbot.action.delivery import Delivery, artifact_folder
-from faithbot.action.inputs import forget_tokens, read_inputs
-from faithbot.action.log import say, say_error, show_own_log
-from faithbot.action.step import OLLAMA_OWNER, Step
-from faithbot.errors import FaithbotError
+from faithbot.action.activity import NothingToDo
+from faithbot.action.delivery import Delivery, artifact_folder, remove_stale
+from faithbot.action.inputs import WrongInputsError, forget_tokens, read_inputs
+from faithbot.action.log import say, say_error, say_fault, show_own_log
+from faithbot.action.ownership import hand_over_all
+from faithbot.action.step import OLLAMA_OWNER, OWN_FOLDERS, Step
+from faithbot.errors import FaithbotError, UsageError
 from faithbot.exit_codes import FAULT, INTERRUPTED
 from faithbot.github.api import open_repository
 from faithbot.github.event import WorkflowRunEvent, read_event
 from faithbot.github.runner import Runner
-from faithbot.github.workflow_commands import join_streams, mask, read_state
+from faithbot.github.workflow_commands import annotate, join_streams, mask, read_state
 from faithbot.ollama_service import remove_leftovers
 from faithbot.publish import publish
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
+    from collections.abc import Mapping, MutableMapping
+
+    from faithbot.action.inputs import ActionInputs
 
 
 def main() -> NoReturn:
@@ -38,21 +42,27 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         say("cancelled")
         code = INTERRUPTED
-    except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
-        say_error(f"this is a fault of faithbot itself, please report it:\n{traceback.format_exc()}")
+    except Exception as error:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
+        say_fault(error)
         code = FAULT
     sys.exit(code)
 
 
 def clean_up() -> None:
-    """Entry point of the container that the runner starts after the job: remove what a killed step left behind."""
+    """Entry point of the container that the runner starts after the job: remove what a killed step left behind.
+
+    The files that it keeps for the next job are handed over to the runner's user.
+    """
     owner = read_state(os.environ, OLLAMA_OWNER)
-    if owner is None:
-        return
-    try:
-        remove_leftovers(owner)
-    except FaithbotError as error:
-        say(f"nothing was cleaned up: {error}")
+    if owner is not None:
+        try:
+            remove_leftovers(owner)
+        except FaithbotError as error:
+            say(f"nothing was cleaned up: {error}")
+    folders = [Path(folder) for folder in (read_state(os.environ, OWN_FOLDERS) or "").splitlines()]
+    workspace, temp = os.environ.get("GITHUB_WORKSPACE"), os.environ.get("RUNNER_TEMP")
+    if workspace is not None:
+        hand_over_all(folders, Path(workspace), Path(temp) if temp else None)
 
 
 def run_action(environ: MutableMapping[str, str]) -> int:
@@ -60,16 +70,43 @@ def run_action(environ: MutableMapping[str, str]) -> int:
     join_streams()
     show_own_log()
     runner = Runner.from_environment(environ)
-    inputs = read_inputs(environ)
+    inputs, wrong = _inputs(environ)
     token = inputs.token.get_secret_value() if inputs.token else None
     if token:
         mask(token)
     forget_tokens(environ)
     say(f"faithbot {__version__} on `{runner.event_name}`")
+    if runner.event_name != "workflow_run":
+        _remove_stale(runner, inputs)
     event = read_event(runner)
     if isinstance(event, WorkflowRunEvent):
-        folder = artifact_folder(runner.workspace, inputs.artifact_dir)
-        say(f"published: {publish(folder, event, runner, token, inputs.comment_key)}")
-        return 0
+        if wrong is not None:
+            raise wrong
+        return _publish(event, runner, inputs, token)
     repository = open_repository(runner.repository, token, runner.api_url) if token else None
-    return Step(runner, inputs, environ, Delivery(runner, inputs, repository, say)).run(event)
+    step = Step(runner, inputs, environ, Delivery(runner, inputs, repository, say))
+    return step.run(event) if wrong is None else step.refuse(event, wrong)
+
+
+def _inputs(environ: Mapping[str, str]) -> tuple[ActionInputs, WrongInputsError | None]:
+    try:
+        return read_inputs(environ), None
+    except WrongInputsError as error:
+        return error.others, error
+
+
+def _remove_stale(runner: Runner, inputs: ActionInputs) -> None:
+    try:
+        remove_stale(runner.workspace, inputs.artifact_dir)
+    except UsageError as error:
+        say(str(error))
+
+
+def _publish(event: WorkflowRunEvent, runner: Runner, inputs: ActionInputs, token: str | None) -> int:
+    folder = artifact_folder(runner.workspace, inputs.artifact_dir)
+    posted = publish(folder, event, runner, token, inputs.comment_key)
+    if isinstance(posted, NothingToDo):
+        annotate("notice", f"nothing published: {posted.reason}", title="faithbot")
+    else:
+        say(f"published: {posted}")
+    return 0

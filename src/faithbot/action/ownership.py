@@ -6,7 +6,20 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
+
+
+KEPT = "faithbot"
+"""Folder of calls and models under `runner.temp`."""
+
+
+def hand_over_all(folders: Iterable[Path], workspace: Path, temp: Path | None) -> None:
+    """Leave no file of root's where the runner's user wants to cache or remove it."""
+    for folder in folders:
+        hand_over(folder, like=workspace)
+    if temp is not None:
+        hand_over(temp / KEPT, like=temp)
 
 
 def hand_over(folder: Path, like: Path) -> None:

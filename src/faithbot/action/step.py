@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
 from faithbot import __version__
 from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
-from faithbot.action.delivery import artifact_file
-from faithbot.action.log import LogLines, say, say_error, show
-from faithbot.action.ownership import hand_over
+from faithbot.action.delivery import LOG_FILE, artifact_file
+from faithbot.action.log import LogLines, say, say_error, say_fault, show
+from faithbot.action.ownership import KEPT, hand_over_all
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.clone import Clone
@@ -24,7 +23,7 @@ from faithbot.report.terminal import render_summary
 from faithbot.results import Failure, Results, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
 
     from faithbot.action.delivery import Delivery
     from faithbot.action.inputs import ActionInputs
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 
 OLLAMA_OWNER = "ollama_owner"
 """Under which name the step's clean-up finds whose Ollama to remove."""
+OWN_FOLDERS = "own_folders"
+"""Under which name it finds the folders to hand over, a line each."""
 _OLLAMA = "ollama/"
-_KEPT = "faithbot"
-"""Folder of calls and models under `runner.temp`."""
 _LOG_LINES = 300
 
 
@@ -55,37 +54,41 @@ class Step:
 
     def run(self, event: Event) -> int:
         """Evaluate what the event asks for, write the result everywhere, and return the exit code."""
+        return self._deliver(event, lambda: self._evaluate(event))
+
+    def refuse(self, event: Event, error: FaithbotError) -> int:
+        """Write everywhere why there is no evaluation, and return the exit code."""
+
+        def fail() -> NoReturn:
+            raise error
+
+        return self._deliver(event, fail)
+
+    def _deliver(self, event: Event, evaluate: Callable[[], Results | None]) -> int:
         try:
-            results = self._evaluate(event)
-        except FaithbotError as error:
-            say_error(str(error))
-            results = _failed(error)
-        except Exception:  # noqa: BLE001 - also a fault is told in the comment, with the log for the rest
-            say_error(traceback.format_exc())
-            results = _failed(None)
-        if results is None:
-            return 0
-        activity = self._activity or activity_without_commits(event)
-        if activity is not None:
-            results = results.model_copy(update={"head_commit": activity.status_commit})
-        with self._phases.phase("writing"):
-            code = self._delivery.deliver(results, activity)
-        self._hand_over()
+            results = _told(evaluate)
+            if results is None:
+                return 0
+            activity = self._activity or activity_without_commits(event, self._inputs)
+            if activity is not None:
+                results = results.model_copy(update={"head_commit": activity.head_of_pull_request})
+            with self._phases.phase("writing"):
+                code = self._delivery.deliver(results, activity)
+        finally:  # also when the job is cancelled
+            hand_over_all(self._own_folders(), self._runner.workspace, self._runner.temp)
         with group("Verdict"), commands_stopped():
             show(render_summary(results))
         say(f"time: {self._phases}")
         return code
 
-    def _hand_over(self) -> None:
-        """Leave no file of root's where the runner's user wants to cache or remove it."""
-        workspace = self._runner.workspace
-        hand_over(workspace / self._inputs.artifact_dir, like=workspace)
-        hand_over(self._models_folder(), like=workspace)
-        if self._runner.temp is not None:
-            hand_over(self._runner.temp / _KEPT, like=self._runner.temp)
+    def _own_folders(self) -> list[Path]:
+        """Where files of ours stay, besides `runner.temp`."""
+        report = self._runner.workspace / self._inputs.artifact_dir
+        return [report] if self._models_are_on_host else [report, self._models_folder()]
 
     def _evaluate(self, event: Event) -> Results | None:
         """None where the event asks for nothing."""
+        save_state(self._runner, {OWN_FOLDERS: "\n".join(map(str, self._own_folders()))})
         with self._phases.phase("reading git"):
             activity = choose_activity(event, self._inputs, self._clone(), self._runner.sha)
             if isinstance(activity, NothingToDo):
@@ -131,12 +134,16 @@ class Step:
         """Where things are kept from run to run: outside the workspace, where a pull request cannot put anything."""
         if given := self._environ.get(variable):
             return Path(given)
-        return (self._runner.temp or Path.home()) / _KEPT / name
+        return self._temp / KEPT / name
+
+    @property
+    def _temp(self) -> Path:
+        return self._runner.temp or Path.home()
 
     @contextmanager
     def _models(self, plan: Plan) -> Iterator[None]:
         """An Ollama with all models that the plan needs from one; nothing where it needs none."""
-        names = [name.removeprefix(_OLLAMA) for name in plan.models if name.startswith(_OLLAMA)]
+        names = _of_ollama(plan.models)
         if not names:
             yield
             return
@@ -145,7 +152,8 @@ class Step:
         with service or nullcontext():
             try:
                 with self._phases.phase("pulling models"), group("Models"), commands_stopped():
-                    pull_models(self._environ["OLLAMA_HOST"], names, say)
+                    trusted = _of_ollama(plan.trusted_models)
+                    pull_models(self._environ["OLLAMA_HOST"], names, say, trusted=trusted)
                 yield
             except FaithbotError:
                 if service is not None:
@@ -164,6 +172,8 @@ class Step:
             owner=owner,
             image=self._inputs.ollama_image or OLLAMA_IMAGE,
             network=self._inputs.ollama_network,
+            workspace=self._runner.workspace,
+            models_on_host=self._models_are_on_host,
         )
         with group("Ollama"), commands_stopped():
             service = start_service(settings, say)
@@ -180,16 +190,37 @@ class Step:
     def _models_folder(self) -> Path:
         if self._inputs.models_dir is None:
             return self._folder("FAITHBOT_MODELS", "models")
-        return self._runner.workspace / self._inputs.models_dir
+        return self._temp / self._inputs.models_dir  # which an absolute path replaces
+
+    @property
+    def _models_are_on_host(self) -> bool:
+        return self._inputs.models_dir is not None and Path(self._inputs.models_dir).is_absolute()
 
     def _keep_log(self, service: OllamaService) -> None:
         log = service.logs(_LOG_LINES)
         with group("Last lines of Ollama's log"), commands_stopped():
             show(log)
         try:
-            artifact_file(self._runner.workspace, self._inputs.artifact_dir, "ollama.log").write(log)
+            artifact_file(self._runner.workspace, self._inputs.artifact_dir, LOG_FILE).write(log)
         except UsageError as error:
             say(str(error))
+
+
+def _of_ollama(models: Iterable[str]) -> list[str]:
+    """Names within Ollama, of those of its models."""
+    return [name.removeprefix(_OLLAMA) for name in models if name.startswith(_OLLAMA)]
+
+
+def _told(evaluate: Callable[[], Results | None]) -> Results | None:
+    """What an evaluation gives; an error becomes an annotation and a result that says so."""
+    try:
+        return evaluate()
+    except FaithbotError as error:
+        say_error(str(error))
+        return _failed(error)
+    except Exception as error:  # noqa: BLE001 - also a fault is told in the comment, with the log for the rest
+        say_fault(error)
+        return _failed(None)
 
 
 def _failed(error: FaithbotError | None) -> Results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from faithbot.errors import EvaluationError
 from faithbot.git import run_git
@@ -72,18 +73,30 @@ class Clone:
     def _access(self) -> dict[str, str]:
         """Environment that lets one git process read from `origin`, and never ask a person.
 
-        The token stands in no argument and no file. The empty header takes back the one that actions/checkout may have
-        left in git's configuration: GitHub refuses a request with two.
+        The token stands in no argument and no file. Only git itself gets to know it: no helper, transport or hook that
+        the workspace's configuration names is started beside it. The empty header takes back the one that
+        actions/checkout may have left there: GitHub refuses a request with two.
         """
         never_ask = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": ""}
-        if self.token is None:
+        if self.token is None or not self._is_on_server():
             return never_ask
         credentials = base64.b64encode(f"x-access-token:{self.token.get_secret_value()}".encode()).decode()
         header = f"http.{self.server_url}/.extraheader"
-        return never_ask | {
-            "GIT_CONFIG_COUNT": "2",
-            "GIT_CONFIG_KEY_0": header,
-            "GIT_CONFIG_VALUE_0": "",
-            "GIT_CONFIG_KEY_1": header,
-            "GIT_CONFIG_VALUE_1": f"AUTHORIZATION: basic {credentials}",
-        }
+        settings = [("credential.helper", ""), (header, ""), (header, f"AUTHORIZATION: basic {credentials}")]
+        config = {"GIT_CONFIG_COUNT": str(len(settings))}
+        for number, (key, value) in enumerate(settings):
+            config |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return never_ask | {"GIT_ALLOW_PROTOCOL": "https:http"} | config
+
+    def _is_on_server(self) -> bool:
+        """Whether `origin` is where the token may go; its address stands in the workspace, where anything may stand."""
+        origin = run_git(self.root, "remote", "get-url", "origin").decode(errors="replace").strip()
+        try:
+            return _host_of(origin) == _host_of(self.server_url)
+        except ValueError:  # no address at all
+            return False
+
+
+def _host_of(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port

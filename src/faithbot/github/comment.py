@@ -8,6 +8,7 @@ import requests
 from github import GithubException, UnknownObjectException
 
 from faithbot.github.api import Refused, attempt, own_login
+from faithbot.github.retry import is_rate_limit
 from faithbot.github.sections import (
     LIMIT,
     Section,
@@ -37,13 +38,8 @@ def find_comment(repository: Repository, number: int, key: str) -> IssueComment 
     for its login: then the author must be an app, the workflow's own before any other. So a person's comment with a
     copied marker is never ours, unless the token is that person's.
     """
-    mark = marker(key)
     login = own_login(repository)
-    marked = [
-        comment
-        for comment in repository.get_issue(number).get_comments()
-        if comment.user is not None and (comment.body or "").partition("\n")[0].rstrip("\r") == mark
-    ]
+    marked = _marked(repository, number, key)
     if login is not None:
         return _newest([comment for comment in marked if comment.user.login.casefold() == login.casefold()])
     by_apps = [comment for comment in marked if comment.user.type == "Bot"]
@@ -68,6 +64,16 @@ def write_section(repository: Repository, number: int, key: str, section: Sectio
     )
 
 
+def _marked(repository: Repository, number: int, key: str) -> list[IssueComment]:
+    """Comments with the key's marker, whoever wrote them."""
+    mark = marker(key)
+    return [
+        comment
+        for comment in repository.get_issue(number).get_comments()
+        if comment.user is not None and (comment.body or "").partition("\n")[0].rstrip("\r") == mark
+    ]
+
+
 def _write(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str | Refused:
     return attempt(
         "the comment could not be posted", PERMISSION, lambda: _edit_or_create(repository, number, key, compose)
@@ -78,17 +84,44 @@ def _edit_or_create(repository: Repository, number: int, key: str, compose: Call
     """Each try looks first: the comment may have been deleted meanwhile, or been created though no answer came."""
     for tries_left in reversed(range(_ATTEMPTS)):
         comment = find_comment(repository, number, key)
-        body = compose(comment.body if comment is not None else "")
         try:
             if comment is None:
-                return repository.get_issue(number).create_comment(body).html_url
-            comment.edit(body)
+                return _create(repository, number, key, compose)
+            comment.edit(compose(comment.body))
         except (GithubException, requests.RequestException) as error:
+            if comment is not None and _is_another_apps(comment, error):
+                return _create(repository, number, key, compose)
             if tries_left == 0 or not _may_look_again(error, is_new=comment is None):
                 raise
         else:
             return comment.html_url
     raise AssertionError("the last try returns or raises")
+
+
+def _create(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str:
+    created = repository.get_issue(number).create_comment(compose(""))
+    kept = attempt("two comments", PERMISSION, lambda: _into_oldest(repository, number, key, compose, created))
+    return created.html_url if isinstance(kept, Refused) else kept.html_url
+
+
+def _into_oldest(
+    repository: Repository, number: int, key: str, compose: Callable[[str], str], created: IssueComment
+) -> IssueComment:
+    """Two runs at once may both have found no comment: what the later one posted moves into the earlier one's."""
+    us = created.user.login, created.user.type
+    ours = [each for each in _marked(repository, number, key) if (each.user.login, each.user.type) == us]
+    oldest = min(ours, key=lambda comment: comment.id, default=created)
+    if oldest.id == created.id:
+        return created
+    oldest.edit(compose(oldest.body))
+    created.delete()
+    return oldest
+
+
+def _is_another_apps(comment: IssueComment, error: Exception) -> bool:
+    """An app's token may not ask who it is, and finds out that a comment is not its own when it may not edit it."""
+    is_refused = isinstance(error, GithubException) and error.status == 403 and not is_rate_limit(error)
+    return is_refused and comment.user.type == "Bot" and comment.user.login != WORKFLOW_LOGIN
 
 
 def _may_look_again(error: Exception, *, is_new: bool) -> bool:

@@ -41,14 +41,10 @@ def get_pull_request(repository: Repository, number: int) -> PullRequest:
     )
 
 
-def find_pull_request(
-    repository: Repository, head_owner: str, head_branch: str, head_sha: str, claimed: int | None = None
-) -> PullRequest | None:
-    """The open pull request whose head is this very commit of this branch; EvaluationError where they cannot be read.
+def find_pull_requests(repository: Repository, head_owner: str, head_branch: str, head_sha: str) -> list[PullRequest]:
+    """Open pull requests whose head is this very commit of this branch; EvaluationError where they cannot be read.
 
-    A ``workflow_run`` event names no pull request of a fork. Where several come from one branch, to different bases,
-    ``claimed`` tells which: it is the number that the run itself states, so it only chooses among those found here.
-    None where there is no such pull request, or no telling which.
+    A ``workflow_run`` event names no pull request of a fork, and several may come from one branch, to different bases.
     """
     found = demand(
         f"the pull request of {head_owner}:{head_branch} could not be looked up",
@@ -57,10 +53,7 @@ def find_pull_request(
             _pull_request(pull) for pull in repository.get_pulls(state="open", head=f"{head_owner}:{head_branch}")
         ],
     )
-    matches = [pull for pull in found if (pull.head_sha, pull.head_ref) == (head_sha, head_branch)]
-    if len(matches) > 1:
-        matches = [pull for pull in matches if pull.number == claimed]
-    return matches[0] if matches else None
+    return [pull for pull in found if (pull.head_sha, pull.head_ref) == (head_sha, head_branch)]
 
 
 def _pull_request(pull: ApiPullRequest) -> PullRequest:

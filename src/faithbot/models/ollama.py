@@ -19,6 +19,7 @@ from faithbot.errors import CallError, EvaluationError, UsageError
 from faithbot.models.completions import first_problem
 from faithbot.models.context import ContextWindow, overflow
 from faithbot.models.ollama_address import server_url
+from faithbot.models.ollama_names import listed_name
 from faithbot.models.ollama_stream import StreamedReply
 from faithbot.models.protocol import ModelIdentity
 from faithbot.models.transport import Patience, RefusedError, Transport
@@ -104,8 +105,8 @@ class OllamaModel:
             version = _Version.model_validate(await self._transport.request("GET", "/api/version")).version
             self._check_version(version)
             tags = _Tags.model_validate(await self._transport.request("GET", "/api/tags")).models or []
-            digests = {_full_name(tag.name): tag.digest for tag in tags}
-            if (digest := digests.get(_full_name(self.name))) is None:
+            digests = {listed_name(tag.name): tag.digest for tag in tags}
+            if (digest := digests.get(listed_name(self.name))) is None:
                 raise self._missing(sorted(digests))
             details = _Details.model_validate(await self._transport.request("POST", "/api/show", {"model": self.name}))
         except (RefusedError, ValidationError) as error:
@@ -125,7 +126,7 @@ class OllamaModel:
             )
 
     def _missing(self, present: list[str]) -> UsageError:
-        near = difflib.get_close_matches(_full_name(self.name), present, n=3, cutoff=0.5) or present[:5]
+        near = difflib.get_close_matches(listed_name(self.name), present, n=3, cutoff=0.5) or present[:5]
         names = ", ".join(name.removesuffix(":latest") for name in near)
         hint = f"It has {names}." if names else "It has no models yet."
         return UsageError(
@@ -191,9 +192,3 @@ def _payload(model: str, request: ChatRequest, context: int) -> dict[str, Any]:
     if request.top_logprobs:
         payload |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     return payload
-
-
-def _full_name(name: str) -> str:
-    """``Name`` as ``name:latest``: Ollama ignores case and adds the tag."""
-    name = name.casefold()
-    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"

@@ -15,6 +15,7 @@ from faithbot.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import requests
     from docker import DockerClient
     from docker.models.containers import Container
 
@@ -35,7 +36,7 @@ def connect_engine() -> DockerClient:
         ) from error
 
 
-def explain(error: DockerException) -> str:
+def explain(error: DockerException | requests.RequestException) -> str:
     """What the engine itself says, without the address of its API."""
     said = error.explanation if isinstance(error, APIError) and error.explanation else error
     return " ".join(str(said).split())
@@ -70,9 +71,20 @@ def host_path(own: Container | None, path: Path) -> PurePosixPath:
     if (found := translate(own.attrs["Mounts"], resolved)) is None:
         raise UsageError(
             f"models-dir: {path} is inside faithbot's own container, so nothing would keep it. "
-            "Name a folder in the workspace, which the runner shares with its containers."
+            "Name a folder in runner.temp, which the runner shares with its containers."
         )
     return found
+
+
+def refuse_checkout(own: Container | None, models: PurePosixPath, workspace: Path) -> None:
+    """:class:`UsageError` for a folder of the host in which a checkout can plant models, such as the judge's."""
+    seen = PurePosixPath(workspace.resolve())
+    checkout = seen if own is None else translate(own.attrs["Mounts"], seen)
+    if checkout is not None and (models.is_relative_to(checkout) or checkout.is_relative_to(models)):
+        raise UsageError(
+            f"models-dir: {models} shares its files with the workspace, where a pull request could put models of its "
+            "own. Name a folder in runner.temp, or one elsewhere on the runner."
+        )
 
 
 def translate(mounts: Iterable[dict[str, Any]], path: PurePosixPath) -> PurePosixPath | None:

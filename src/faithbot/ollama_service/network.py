@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 BRIDGE = "bridge"
 """The engine's default network: no names on it, and every container is on it that was not told otherwise."""
 _HOST = "host"
-_WITHOUT_NAMES = {BRIDGE, _HOST, "none"}
+_WITHOUT_ADDRESSES = {_HOST, "none"}
+_WITHOUT_NAMES = {BRIDGE, *_WITHOUT_ADDRESSES}
 _PREFERRED = "github_network_"
 """How the runner names the network of a job with `services:` or `container:`."""
 
@@ -52,6 +53,11 @@ def address(container: Container, own: Container | None, network: str) -> str:
 
 
 def _join_given(client: DockerClient, own: Container | None, wanted: str) -> str:
+    if wanted in _WITHOUT_ADDRESSES:
+        raise UsageError(
+            f"ollama-network: on {wanted!r} a container has no address of its own. Leave the input out: faithbot finds "
+            "the job's network."
+        )
     try:
         network = client.networks.get(wanted)
     except NotFound as error:

@@ -10,10 +10,11 @@ import httpx
 import stamina
 
 from faithbot.errors import EvaluationError, UsageError
+from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
 from faithbot.models.transport import TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 _TRIES = 5
 _FIRST_WAIT = 1.0
@@ -21,24 +22,35 @@ _FIRST_WAIT = 1.0
 _SILENCE = 600.0
 """Checking the digest of a large file says nothing for minutes."""
 _SECONDS_BETWEEN_LINES = 5.0
-_PLAIN_HTTP = "http://"
-_DEFAULT_PLACES = ("registry.ollama.ai/", "library/")
 _UNKNOWN = "file does not exist"
 """What Ollama says where the registry has no such model or tag."""
 _BAD_REQUEST = 400
 
 
-def pull_models(url: str, names: Iterable[str], log: Callable[[str], None], *, first_wait: float = _FIRST_WAIT) -> None:
+def pull_models(
+    url: str,
+    names: Iterable[str],
+    log: Callable[[str], None],
+    *,
+    trusted: Container[str] = (),
+    first_wait: float = _FIRST_WAIT,
+) -> None:
     """Make sure that the server at ``url`` has these models, named as ``ollama pull`` takes them.
 
+    Those in ``trusted`` may come from any host, all others from Ollama's own registry only.
+
     Raises:
-        UsageError: there is no such model.
+        UsageError: there is no such model, or it may not be pulled from where its name says.
         EvaluationError: the server is not reached, or a pull failed several times in a row.
     """
     with httpx.Client(base_url=url, timeout=httpx.Timeout(_SILENCE, connect=10)) as http:
         present = _present(http)
-        for name in dict.fromkeys(names):
-            if _local_name(name) in present:
+        wanted = list(dict.fromkeys(names))
+        for name in wanted:
+            if name not in trusted and listed_name(name) not in present:
+                _check_registry(name)
+        for name in wanted:
+            if listed_name(name) in present:
                 log(f"{name} is there already")
             else:
                 _pull(http, name, log, first_wait)
@@ -47,17 +59,19 @@ def pull_models(url: str, names: Iterable[str], log: Callable[[str], None], *, f
 def _present(http: httpx.Client) -> set[str]:
     try:
         answer = http.get("/api/tags").raise_for_status().json()
-        return {_local_name(model["name"]) for model in answer["models"] or ()}
+        return {listed_name(model["name"]) for model in answer["models"] or ()}
     except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
         raise EvaluationError(f"Ollama at {http.base_url} does not say which models it has: {error}.") from error
 
 
-def _local_name(name: str) -> str:
-    """The one spelling, of all that mean the same model, that Ollama lists it under."""
-    name = name.casefold().removeprefix(_PLAIN_HTTP).removeprefix("https://")
-    for place in _DEFAULT_PLACES:
-        name = name.removeprefix(place)
-    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+def _check_registry(name: str) -> None:
+    """A name can be any URL, which the server would fetch from inside the network that it stands in."""
+    if not names_no_host(name):
+        raise UsageError(
+            f"model '{name}' is not named as in Ollama's own registry (NAME:TAG or OWNER/NAME:TAG), and a pull request "
+            "may bring in no other: merge a configuration that names it into the base branch first, or name it in the "
+            "workflow."
+        )
 
 
 def _pull(http: httpx.Client, name: str, log: Callable[[str], None], first_wait: float) -> None:
@@ -83,7 +97,7 @@ def _pull(http: httpx.Client, name: str, log: Callable[[str], None], first_wait:
 
 
 def _pull_once(http: httpx.Client, name: str, progress: _Progress) -> None:
-    body = {"model": name, "insecure": name.casefold().startswith(_PLAIN_HTTP)}
+    body = {"model": name, "insecure": name.casefold().startswith(PLAIN_HTTP)}
     last: dict[str, Any] = {}
     with http.stream("POST", "/api/pull", json=body) as response:
         for last in _lines(response):

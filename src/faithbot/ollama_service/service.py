@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import secrets
 import time
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx
@@ -15,10 +17,10 @@ from docker.errors import APIError, DockerException
 from docker.types import DeviceRequest, LogConfig
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.ollama_service.engine import connect_engine, explain, host_path, own_container
+from faithbot.ollama_service.engine import connect_engine, explain, host_path, own_container, refuse_checkout
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
 from faithbot.ollama_service.network import address, join_network
-from faithbot.ollama_service.sizing import Machine, describe, environment, size_for
+from faithbot.ollama_service.sizing import Machine, describe, environment, proxies, size_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +53,10 @@ class ServiceSettings:
     """Names this workflow run and job and no other: whatever bears it is a leftover when the service starts."""
     image: str = OLLAMA_IMAGE
     network: str | None = None
+    workspace: Path | None = None
+    """The checkout, as this process sees it: models must not lie in it, where anybody's pull request puts files."""
+    models_on_host: bool = False
+    """``models_dir`` is a path of the engine's own machine, which this process need not see."""
 
 
 class OllamaService:
@@ -98,7 +104,8 @@ def start_service(settings: ServiceSettings, log: Callable[[str], None]) -> Olla
     client = connect_engine()
     try:
         _remove_owned(client, settings.owner)
-        return _start(client, settings, log)
+        with _told_by_docker(settings.image):
+            return _start(client, settings, log)
     except BaseException:
         _remove_owned(client, settings.owner)
         client.close()
@@ -116,22 +123,18 @@ def remove_leftovers(owner: str) -> None:
 
 def _start(client: DockerClient, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
     own = own_container(client)
-    _make_folder(settings.models_dir)
-    models = host_path(own, settings.models_dir)
+    models = _models_on_host(own, settings)
     image = ensure_image(client, settings.image, log)
     machine = Machine.of(client.info())
     sizing = size_for(machine)
     log(describe(machine, sizing))
     name, labels = f"faithbot-ollama-{secrets.token_hex(6)}", {_OWNER: settings.owner}
     network = join_network(client, own, settings.network, name=name, labels=labels)
-    try:
-        container = client.containers.create(
-            image, name=name, labels=labels, network=network, volumes={str(models): {"bind": _MODELS, "mode": "rw"}},
-            **_rights(), **_resources(machine, sizing),
-        )  # fmt: skip
-        container.start()
-    except APIError as error:
-        raise EvaluationError(f"Docker cannot start Ollama from {settings.image}: {explain(error)}") from error
+    container = client.containers.create(
+        image, name=name, labels=labels, network=network, volumes={str(models): {"bind": _MODELS, "mode": "rw"}},
+        **_rights(), **_resources(machine, sizing),
+    )  # fmt: skip
+    container.start()
     container.reload()
     url = f"http://{address(container, own, network)}:{_PORT}"
     log(f"Ollama {_wait_until_it_answers(container, url)} answers at {url}")
@@ -140,7 +143,7 @@ def _start(client: DockerClient, settings: ServiceSettings, log: Callable[[str],
 
 def _resources(machine: Machine, sizing: Sizing) -> dict[str, Any]:
     return {
-        "environment": environment(machine, sizing),
+        "environment": environment(machine, sizing) | proxies(os.environ),
         "use_config_proxy": False,
         "device_requests": [DeviceRequest(count=-1, capabilities=[["gpu"]])] if machine.gpu else None,
         "mem_limit": sizing.memory_limit,
@@ -157,6 +160,17 @@ def _rights() -> dict[str, Any]:
         "cap_add": ["DAC_OVERRIDE", "FOWNER"],
         "security_opt": ["no-new-privileges"],
     }
+
+
+def _models_on_host(own: Container | None, settings: ServiceSettings) -> PurePosixPath:
+    if settings.models_on_host and own is not None:
+        models = PurePosixPath(settings.models_dir)  # the engine makes it if it is missing
+    else:
+        _make_folder(settings.models_dir)
+        models = host_path(own, settings.models_dir)
+    if settings.workspace is not None:
+        refuse_checkout(own, models, settings.workspace)
+    return models
 
 
 def _make_folder(path: Path) -> None:
@@ -216,6 +230,15 @@ def _remove_network(network: Network) -> None:
     for member in network.attrs["Containers"]:
         network.disconnect(member, force=True)
     network.remove()
+
+
+@contextlib.contextmanager
+def _told_by_docker(image: str) -> Iterator[None]:
+    """Whatever Docker cannot do ends the evaluation in Docker's own words."""
+    try:
+        yield
+    except (DockerException, requests.RequestException) as error:
+        raise EvaluationError(f"Docker cannot start Ollama from {image}: {explain(error)}") from error
 
 
 @contextlib.contextmanager

@@ -1,9 +1,12 @@
-"""How much of the machine Ollama gets."""
+"""How much of the machine Ollama gets, and the environment that tells it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 GIB = 1 << 30
 
@@ -50,7 +53,7 @@ def size_for(machine: Machine) -> Sizing:
 
 
 def environment(machine: Machine, sizing: Sizing) -> dict[str, str]:
-    """The whole environment of Ollama: nothing of ours, which may hold a token, is handed on."""
+    """How Ollama is set to the machine."""
     settings = {
         "OLLAMA_HOST": "0.0.0.0:11434",
         "OLLAMA_NO_CLOUD": "1",
@@ -63,6 +66,12 @@ def environment(machine: Machine, sizing: Sizing) -> dict[str, str]:
     if not machine.gpu:
         settings["GOMP_SPINCOUNT"] = "10000"  # threads that wait in long loops starve those of the other models
     return settings
+
+
+def proxies(ours: Mapping[str, str]) -> dict[str, str]:
+    """All that is handed on of our own environment, which may hold a token: the way out, for the pulling of models."""
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+    return {name: ours[name] for name in (*names, *map(str.lower, names)) if ours.get(name)}
 
 
 def describe(machine: Machine, sizing: Sizing) -> str:
