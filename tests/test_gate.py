@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -68,7 +70,7 @@ def test_a_drop_below_min_effect_is_not_worth_more_runs() -> None:
     assert (found.stop, found.flagged) == ("unlikely", frozenset())
 
 
-@pytest.mark.parametrize(("dropped", "stop"), [(3, "no_noise"), (4, "worse")])
+@pytest.mark.parametrize(("dropped", "stop"), [(4, "no_noise"), (5, "worse")])
 def test_runs_without_any_noise_are_looked_at_once_with_the_whole_of_alpha(dropped: int, stop: str) -> None:
     base, head = np.full((N, 2), 0.8), np.full((N, 2), 0.8)
     head[:dropped] = 0.6
@@ -82,8 +84,30 @@ def test_a_metric_without_noise_does_not_ask_for_runs_that_would_be_the_same() -
     hits[1][:3] = 0
     pairs = {"faithfulness": (scores(0.8), scores(0.8)), "hit_rate": hits}
     found = look_at(pairs, np.zeros(N, dtype=bool), dict.fromkeys(pairs, 0.0), PLAN, 2)
-    assert found.comparisons["hit_rate"].p_value == pytest.approx(1 / 16)
+    assert found.comparisons["hit_rate"].p_value == pytest.approx(1 / 8)
     assert (found.chances["hit_rate"], found.stop) == (0, "unlikely")
+
+
+@pytest.mark.parametrize("metrics", [1, 2, 3, 4])
+@pytest.mark.parametrize("plan", [RunPlan(1, 1), RunPlan(2, 6)])
+def test_runs_without_noise_keep_to_the_five_percent_with_several_gates(metrics: int, plan: RunPlan) -> None:
+    """Independent metrics whose questions move by the same amount, up or down by chance: the exact size of the gate."""
+    names = ("faithfulness", "hit_rate", "answer_relevance", "abstention_rate")[:metrics]
+    moved = 7
+
+    def is_red(falls: int, others: int) -> bool:
+        pairs = {}
+        for name in names:
+            head = np.full((moved, plan.fewest), 0.6)
+            head[: falls if name == names[0] else others] = 0.4
+            pairs[name] = np.full((moved, plan.fewest), 0.5), head if name != "abstention_rate" else 1 - head
+        found = look_at(pairs, np.zeros(moved, dtype=bool), dict.fromkeys(pairs, 0.0), plan, plan.fewest)
+        return bool(found.flagged)
+
+    harmless = moved // 2
+    fewest = next((falls for falls in range(moved + 1) if is_red(falls, harmless)), moved + 1)
+    alone = sum(math.comb(moved, falls) for falls in range(fewest, moved + 1)) / 2**moved
+    assert 1 - (1 - alone) ** metrics <= 0.05
 
 
 def test_a_fixed_number_of_runs_is_one_look() -> None:

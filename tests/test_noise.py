@@ -87,7 +87,7 @@ def test_a_question_with_one_run_on_each_side_takes_the_variance_of_the_others()
 
 
 @pytest.mark.parametrize("runs", [1, 2, 3])
-@pytest.mark.parametrize(("dropped", "p", "flagged"), [(3, 1 / 8 / 2, False), (4, 1 / 16 / 2, True)])
+@pytest.mark.parametrize(("dropped", "p", "flagged"), [(4, 1 / 16, False), (5, 1 / 32, True)])
 def test_without_measured_noise_the_signs_of_the_questions_decide(
     runs: int, dropped: int, p: float, flagged: bool
 ) -> None:
@@ -96,6 +96,18 @@ def test_without_measured_noise_the_signs_of_the_questions_decide(
     assert (found.method, found.measured_noise, found.noise_band) == ("sign-flip", False, 0.0)
     assert found.p_value == pytest.approx(p)
     assert found.flagged is flagged
+
+
+@pytest.mark.parametrize("moved", range(4, 31))
+def test_chance_alone_flags_at_most_five_of_a_hundred_equal_moves(moved: int) -> None:
+    """The exact size of the test: how many falls of ``moved`` it flags, each as likely as a rise."""
+
+    def is_flagged(falls: int) -> bool:
+        return compare_runs([[0.5]] * moved, [[0.4]] * falls + [[0.6]] * (moved - falls)).flagged
+
+    fewest = next((falls for falls in range(moved + 1) if is_flagged(falls)), moved + 1)
+    assert fewest > moved / 2
+    assert sum(math.comb(moved, falls) for falls in range(fewest, moved + 1)) / 2**moved <= 0.05
 
 
 def test_noise_in_a_single_run_is_measured_noise() -> None:
@@ -114,15 +126,15 @@ def test_noise_of_unchanged_questions_is_not_noise_of_the_change() -> None:
     assert (found.method, found.noise_band) == ("sign-flip", 0.0)
 
 
-def test_a_change_without_measured_noise_is_seen_only_from_four_questions_on() -> None:
+def test_a_change_without_measured_noise_is_seen_only_from_five_questions_on() -> None:
     moved = compare_runs([[0.9, 0.9]] * 12, [[0.9, 0.9]] * 10 + [[0.8, 0.8], [0.9, 0.9]])
-    assert moved.smallest_detectable >= 4 * 0.1 / 12 - 1e-9
+    assert moved.smallest_detectable >= 5 * 0.1 / 12 - 1e-9
     still = compare_runs([[0.9, 0.9]] * 12, [[0.9, 0.9]] * 12)
-    assert still.smallest_detectable == pytest.approx(4 * 0.9 / 12)
+    assert still.smallest_detectable == pytest.approx(5 * 0.9 / 12)
     zeros = compare_runs([[0.0, 0.0]] * 12, [[0.0, 0.0]] * 12, alternative="greater")
-    assert zeros.smallest_detectable == pytest.approx(4 * 1.0 / 12)
+    assert zeros.smallest_detectable == pytest.approx(5 * 1.0 / 12)
     either = compare_runs([[0.9, 0.9]] * 12, [[0.9, 0.9]] * 12, alternative="two-sided")
-    assert either.smallest_detectable == pytest.approx(5 * 0.9 / 12)
+    assert either.smallest_detectable == pytest.approx(6 * 0.9 / 12)
 
 
 # --- nothing to flag -------------------------------------------------------------------------------------------------

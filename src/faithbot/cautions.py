@@ -104,7 +104,7 @@ def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
         yield ResultWarning(
             code="blind",
             message=f"No change of any size could have been seen in {name}: only {changed} of the questions changed. "
-            "It takes at least 4, or runs that differ.",
+            "It takes at least 5, or runs that differ.",
         )
     spreads = {side: _spread(means) for side, means in metric.run_means.items()}
     noisy = [f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY]

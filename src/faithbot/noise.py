@@ -42,7 +42,8 @@ class NoiseComparison:
     """Half-width of what noise alone explains, >= 0: Student's quantile times the standard error of ``delta``. 0 where
     no noise was measured, NaN where ``delta`` is."""
     p_value: float
-    """Mid-p of ``delta`` in the tested direction, had nothing changed; 1 where no compared question changed."""
+    """Of ``delta`` in the tested direction, had nothing changed: the mid-p, or the whole tail of the sign-flip test; 1 where
+    no compared question changed."""
     flagged: bool
     """p_value <= alpha, and ``delta`` goes in the tested direction by more than noise_band and more than min_effect."""
     smallest_detectable: float
@@ -85,8 +86,9 @@ def compare_runs(
     changed questions beyond the first of each side.
 
     *Test*: the relabelling test of :mod:`faithbot.relabelling`. Where the changed questions show no noise at all, the
-    test flips the sign of each question's change instead: 4 questions that all move one way are the fewest that can
-    reach alpha = 0.05.
+    test flips the sign of each question's change instead. Its p-value is the whole tail: with few equal moves, the mid-p
+    would flag up to 7.3 % of unchanged comparisons. So 5 questions that all move one way are the fewest that can reach
+    alpha = 0.05.
 
     *smallest_detectable*: critical value plus Student's 80 % quantile, times the standard error, for a change spread
     evenly over the changed questions: in Gaussian noise 76 to 80 % of such changes are flagged
@@ -257,7 +259,7 @@ def _test(questions: _Questions, alternative: Alternative, tail: float) -> _Test
     critical = max(0.0, student_quantile(1 - tail, df) * standard_error)
     return _Test(
         "relabelling",
-        _p_value(base, head, alternative),
+        _p_value(base, head, alternative, share_of_ties=0.5),
         band=critical,
         critical=critical,
         margin=student_quantile(POWER, df) * standard_error,
@@ -265,10 +267,10 @@ def _test(questions: _Questions, alternative: Alternative, tail: float) -> _Test
     )
 
 
-def _p_value(base: Floats, head: Floats, alternative: Alternative) -> float:
+def _p_value(base: Floats, head: Floats, alternative: Alternative, *, share_of_ties: float) -> float:
     if alternative == "greater":
         base, head = head, base
-    return relabelling_p(base, head, two_sided=alternative == "two-sided")
+    return relabelling_p(base, head, two_sided=alternative == "two-sided", share_of_ties=share_of_ties)
 
 
 def _counts(runs: Floats) -> NDArray[np.intp]:
@@ -292,8 +294,8 @@ def _noise_of_runs(base: Floats, head: Floats) -> tuple[float, int] | None:
 
 def _sign_flip_test(base: Floats, head: Floats, alternative: Alternative, tail: float) -> _Test:
     """For one score a question and side: relabelling single runs flips the sign of the question's change."""
-    p_value = _p_value(base[:, np.newaxis], head[:, np.newaxis], alternative)
-    fewest = max(1, math.ceil(math.log2(0.5 / tail)))
+    p_value = _p_value(base[:, np.newaxis], head[:, np.newaxis], alternative, share_of_ties=1.0)
+    fewest = max(1, math.ceil(-math.log2(tail)))
     n = len(base)
     if n < max(fewest, 2):
         return _Test("sign-flip", p_value, fewest=math.inf)

@@ -4,7 +4,8 @@ Under "nothing changed" every choice of the runs that are called head is equally
 questions are independent: a stratified permutation test. The distribution of the change is computed exactly where it
 can be, by convolution where the scores lie on a lattice (shares of claims, labels) or by enumeration where the
 relabellings are few, and sampled with a fixed seed else. The p-value is the mid-p (Lancaster, 1961): half of the ties
-count, which keeps a discrete test near its nominal size.
+count, which keeps a discrete test near its nominal size. Where each question has only two relabellings, the steps of
+that distribution are too coarse for it, and the caller asks for the whole tail.
 """
 
 from __future__ import annotations
@@ -73,8 +74,10 @@ class _Stratum:
         return (stakes @ memberships for stakes in self.stakes)
 
 
-def relabelling_p(base: Floats, head: Floats, *, two_sided: bool = False) -> float:
-    """Mid-p of the drop from ``base`` to ``head`` (``two_sided``: of a change as large), shape (questions, runs) each.
+def relabelling_p(base: Floats, head: Floats, *, two_sided: bool = False, share_of_ties: float = 0.5) -> float:
+    """P-value of the drop from ``base`` to ``head`` (``two_sided``: of a change as large), shape (questions, runs) each.
+
+    ``share_of_ties`` of the relabellings that are exactly as bad count: half of them make the mid-p, all the whole tail.
 
     NaN marks a missing run; every question needs a run on both sides. A rise is tested by swapping the sides.
     """
@@ -83,13 +86,13 @@ def relabelling_p(base: Floats, head: Floats, *, two_sided: bool = False) -> flo
         base, head, change = head, base, -change
     strata = _strata(base, head)
     if not strata:
-        return 0.5
+        return share_of_ties
     changes, weights, tie = _distribution(strata, change)
     if two_sided:
         changes = -np.abs(changes)
     beyond = float(weights[changes < change - tie].sum())
     tied = float(weights[np.abs(changes - change) <= tie].sum())
-    return min(1.0, beyond + tied / 2)
+    return min(1.0, beyond + share_of_ties * tied)
 
 
 def smallest_p(n_base: NDArray[np.intp], n_head: NDArray[np.intp]) -> float:
