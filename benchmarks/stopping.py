@@ -89,7 +89,7 @@ def false_alarms(worlds: list[World], sizes: tuple[int, ...], pulls: int) -> tup
 
 def table(worlds: list[World], losses: dict[int, float], pulls: int, most_flagged: float = 100.0) -> tuple[bool, Row]:
     """Print a row for each world and size; whether all kept to the bound, and the mean."""
-    print(f"{'world':24}{'questions':>10}{'2 runs':>9}{'4 runs':>9}{'2 to 6':>9}{'its runs':>10}")
+    print(f"{'world':24}{'questions':>10}{'2 runs':>9}{'4 runs':>9}{'2 to 6':>9}{'its runs':>10}{'deficit':>9}")
     rows = []
     for world in worlds:
         for size, loss in losses.items():
@@ -102,7 +102,7 @@ def table(worlds: list[World], losses: dict[int, float], pulls: int, most_flagge
 
 
 def line(name: str, row: Row) -> str:
-    return f"{name}{row.fixed_2:9.1f}{row.fixed_4:9.1f}{row.adaptive:9.1f}{row.runs:10.2f}"
+    return f"{name}{row.fixed_2:9.1f}{row.fixed_4:9.1f}{row.adaptive:9.1f}{row.runs:10.2f}{row.fixed_4 - row.adaptive:9.1f}"
 
 
 def smallest_detectable(pulls: int) -> bool:

@@ -95,6 +95,47 @@ def test_claims_of_some_runs_are_news_where_there_are_more_of_them_than_chance_g
     assert [change.claim for change in as_noisy.sporadic] == [INVENTED.text]
 
 
+def on_each(n: int, judgements: list[Judgement]) -> list[AnswerRecord]:
+    return [record(f"q{i}", run, said) for i in range(n) for run, said in enumerate(judgements, start=1)]
+
+
+def test_a_claim_that_base_made_in_fewer_runs_is_counted() -> None:
+    found = changes(runs(answered(GOOD), answered(INVENTED)), runs(answered(INVENTED), answered(INVENTED)))
+    assert found.newly_unsupported == ()
+    assert [(change.claim, change.head_runs, change.base_runs) for change in found.sporadic] == [(INVENTED.text, 2, 1)]
+
+
+def test_claims_of_more_runs_than_on_base_are_news_where_chance_would_not_give_so_many() -> None:
+    """Five questions that all say it more often: 1/32; four: 1/16. They follow what base never said."""
+    fewer, more = [answered(GOOD), answered(INVENTED)], [answered(INVENTED), answered(INVENTED)]
+    four = find_claim_changes(questions(*(f"q{i}" for i in range(4))), on_each(4, fewer), on_each(4, more))
+    assert (four.newly_unsupported, len(four.sporadic)) == ((), 4)
+    other = [record("q5", run, answered(GOOD)) for run in (1, 2)]
+    invented = [record("q5", run, answered(INVENTED)) for run in (1, 2)]
+    identifiers = questions(*(f"q{i}" for i in range(6)))
+    found = find_claim_changes(identifiers, [*on_each(5, fewer), *other], [*on_each(5, more), *invented])
+    assert [(change.head_runs, change.base_runs) for change in found.newly_unsupported] == [(2, 0)] + [(2, 1)] * 5
+    assert found.expected_by_chance == pytest.approx(5 / 12)  # none became rarer; five claims of base flicker
+    fixed = find_claim_changes(identifiers, [*on_each(5, more), *invented], [*on_each(5, fewer), *other])
+    assert (fixed.newly_unsupported, len(fixed.no_longer_unsupported)) == ((), 6)
+
+
+def test_many_claims_of_one_question_are_one_sign_only() -> None:
+    """An answer that base gave in one run of two brings all its claims along."""
+    many = answered(*(claim(f"The {thing} weighs 4 kg.", "not_found") for thing in ("tent", "lamp", "stove", "boot")))
+    found = changes(runs(answered(GOOD), many), runs(many, many))
+    assert (found.newly_unsupported, len(found.sporadic)) == ((), 4)
+
+
+def test_the_only_judged_run_of_two_does_not_speak_for_every_run() -> None:
+    good, invented = [answered(GOOD), answered(GOOD)], [answered(INVENTED), Judgement(unscored="unreadable")]
+    found = changes(runs(*good), runs(*invented))
+    assert found.newly_unsupported == ()
+    assert [change.claim for change in found.sporadic] == [INVENTED.text]
+    assert changes(runs(*invented), runs(*good)).no_longer_unsupported == ()
+    assert len(changes(runs(answered(GOOD)), runs(answered(INVENTED))).newly_unsupported) == 1
+
+
 def test_a_question_that_one_side_could_not_answer_or_judge_has_no_news() -> None:
     failed = [record("q", 1, None)]
     assert changes(failed, runs(answered(INVENTED))).newly_unsupported == ()

@@ -229,9 +229,25 @@ def test_a_question_that_only_head_fails_on_is_named_before_anything_else() -> N
 
 
 def test_runs_that_differ_much_are_a_warning() -> None:
-    results = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.7, 0.7)))
-    assert results.warnings[0].code == "too_noisy"
-    assert results.warnings[0].message.startswith("Runs of the same side differ in faithfulness by 0.20 (base): too")
+    """Of 12 questions, each with runs that are 0.4 apart: a run's mean has a standard deviation of 0.08."""
+    results = verdict_of(side("base", rows(0.8, 0.4)), side("head", rows(0.6, 0.6)))
+    assert [warning.code for warning in results.warnings] == ["too_noisy"]
+    assert results.warnings[0].message.startswith(
+        "Two runs of the same side differ in faithfulness by 0.09 (base) on average: too noisy"
+    )
+
+
+def test_runs_that_differ_much_are_a_warning_beside_a_flag_too() -> None:
+    results = verdict_of(side("base", rows(1.0, 0.6)), side("head", rows(0.1, 0.1)))
+    assert results.verdict == "regression"
+    assert "too_noisy" in [warning.code for warning in results.warnings]
+
+
+def test_a_count_has_no_scale_to_be_too_noisy_on() -> None:
+    results = verdict_of(
+        side("base", rows(0.8, 0.4)), side("head", rows(0.6, 0.6)), gate={"unsupported_per_answer": 0.0}
+    )
+    assert results.warnings == ()
 
 
 def test_runs_that_came_out_identical_are_a_warning() -> None:
@@ -288,6 +304,53 @@ def test_more_gates_make_each_of_them_stricter() -> None:
     gate = {"faithfulness": 0.0, "abstention_rate": 0.0, "contradiction_rate": 0.0}
     together = verdict_of(side("base", noisy(0.8)), side("head", head), gate=gate)
     assert together.verdict == "pass"
+
+
+def test_gains_share_the_five_percent_as_losses_do() -> None:
+    """Holm, as for losses: p = 0.019 is enough alone, but not as the smallest of three."""
+    head = noisy(0.8) | {name: [scored(0.9), scored(1.0)] for name in IDS[:5]}
+    alone = verdict_of(side("base", noisy(0.8)), side("head", head))
+    assert alone.metrics["faithfulness"].improved
+    gate = {"faithfulness": 0.0, "abstention_rate": 0.0, "hit_rate": 0.0}
+    asked = questions(*IDS, relevant_ids=("a.md",))
+    together = verdict_of(side("base", noisy(0.8)), side("head", head), gate=gate, asked=asked)
+    assert not together.metrics["faithfulness"].improved
+
+
+@pytest.mark.parametrize("level", [0.5, 0.2])
+def test_a_clear_loss_is_red_whatever_another_metric_lacks(level: float) -> None:
+    """The loss is a change beyond the noise, or only a level beyond its floor."""
+    gate = {"answer_relevance": 0.0, "hit_rate": 0.0, "faithfulness": 0.0 if level == 0.5 else 0.9}
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(level)), gate=gate, floors={"faithfulness": 0.4})
+    first = {
+        0.5: "Worse by more than the noise of measuring: faithfulness.",
+        0.2: "Beyond the floor that is set for it: faithfulness.",
+    }
+    assert results.verdict == "regression"
+    assert results.reason == (
+        f"{first[level]} No question has an answer relevance on both sides, so there is nothing to compare. "
+        "No question has a hit rate: it takes questions with `relevant_ids`."
+    )
+
+
+def test_a_loss_among_too_few_questions_is_not_red() -> None:
+    """Of a metric that cannot be compared neither change nor floor counts."""
+    head = {name: [ABSTAINED, ABSTAINED] for name in IDS[:7]} | {name: [scored(0.1), scored(0.0)] for name in IDS[7:]}
+    results = verdict_of(side("base", noisy(0.8)), side("head", head), floors={"faithfulness": 0.4})
+    assert results.verdict == "inconclusive"
+
+
+def test_missing_coverage_comes_before_a_loss() -> None:
+    head = noisy(0.2) | {name: [UNREADABLE, UNREADABLE] for name in IDS[:2]}
+    assert verdict_of(side("base", noisy(0.8)), side("head", head)).verdict == "inconclusive"
+
+
+def test_the_hit_rate_needs_questions_that_know_their_documents() -> None:
+    asked = (*questions(*IDS[:4], relevant_ids=("a.md",)), *questions(*IDS[4:]))
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), gate={"hit_rate": 0.0}, asked=asked)
+    assert results.reason == (
+        "4 questions could be compared in hit rate, and a verdict takes 6: add 2 questions or more with `relevant_ids`."
+    )
 
 
 def test_the_right_document_counts_where_it_is_known() -> None:
@@ -415,6 +478,62 @@ def test_an_open_verdict_asks_all_but_the_unchanged_questions_again() -> None:
     assert [question.id for question in questions_to_ask_again(grading, answers, 2)] == IDS[:6]
     assert questions_to_ask_again(grading, {"head": answers["head"]}, 2) == ()
     assert questions_to_ask_again(replace(grading, plan=None), answers, 2) == ()
+
+
+def asked_again(base: Side, head: Side, **fields: Any) -> int:
+    """How many questions are asked again after two runs."""
+    given: dict[str, Any] = {"gate": {"faithfulness": 0.0}, "min_coverage": 0.9, "asked": questions(*IDS)} | fields
+    grading = Grading(given.pop("asked"), fingerprint=FINGERPRINT, plan=PLAN, **given)
+    return len(questions_to_ask_again(grading, {"base": base.answers, "head": head.answers}, 2))
+
+
+def test_no_run_is_bought_where_too_few_questions_can_be_judged_or_compared() -> None:
+    base, head = open_question(2)
+    assert asked_again(base, head) == 12
+    unread = {name: [UNREADABLE, UNREADABLE] for name in IDS[8:]}
+    silent = {name: [ABSTAINED, ABSTAINED] for name in IDS[5:]}
+    rows_of_head = noisy(0.8) | {name: [scored(value) for value in row] for name, row in OPEN.items()}
+    assert asked_again(side("base", noisy(0.8)), side("head", rows_of_head | unread)) == 0
+    assert asked_again(side("base", noisy(0.8)), side("head", rows_of_head | silent)) == 0
+    five = IDS[:5]
+    few = [part.model_copy(update={"answers": tuple(r for r in part.answers if r.question_id in five)})
+           for part in (base, head)]  # fmt: skip
+    assert asked_again(*few, asked=questions(*five)) == 0
+
+
+def test_runs_are_bought_for_a_metric_that_can_be_compared_beside_one_that_cannot() -> None:
+    gate = {"hit_rate": 0.0, "faithfulness": 0.0}
+    assert asked_again(*open_question(2), gate=gate) == 12
+    assert asked_again(side("base", noisy(0.8)), side("head", noisy(0.8)), gate=gate) == 0
+
+
+def test_a_broken_floor_settles_it_and_one_within_the_noise_does_not() -> None:
+    base = side("base", noisy(0.8))
+    gate, floors = {"faithfulness": 0.9}, {"faithfulness": 0.66}  # no change counts; 0.6 means a level of 0.65
+    assert asked_again(base, side("head", noisy(0.5)), gate=gate, floors=floors) == 0
+    assert asked_again(base, side("head", noisy(0.6)), gate=gate, floors=floors) == 12
+    assert asked_again(base, side("head", noisy(0.8)), gate=gate, floors=floors) == 0
+
+
+def test_where_a_floor_alone_is_the_reason_no_chance_of_a_change_is_told() -> None:
+    results = verdict_of(
+        side("base", noisy(0.8)), side("head", noisy(0.5)), plan=PLAN, gate={"faithfulness": 0.9},
+        floors={"faithfulness": 0.7},
+    )  # fmt: skip
+    assert (results.verdict, results.metrics["faithfulness"].floor_standing) == ("regression", "broken")
+    assert results.stopping is not None
+    assert results.stopping.reason is None
+
+
+def test_one_run_beyond_a_floor_is_a_warning() -> None:
+    results = verdict_of(
+        side("base", rows(0.8)), side("head", rows(0.6)), runs=1, gate={"faithfulness": 0.9},
+        floors={"faithfulness": 0.7},
+    )  # fmt: skip
+    assert results.verdict == "pass"
+    assert [warning.message for warning in results.warnings] == [
+        "Faithfulness is below its floor of 0.70; one run does not show whether that is noise."
+    ]
 
 
 def test_the_looks_are_recorded_and_can_be_made_again_from_the_records() -> None:

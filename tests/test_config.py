@@ -205,8 +205,22 @@ BAD = {
     "empty path": (MINIMAL.replace("prompts/answer.md", '""'), r"line 5, system\.pipeline\.prompt: must be one line"),
     "empty model": (MINIMAL.replace("ollama/llama3.2:3b", '" "'), r"line 6, system\.pipeline\.model: must be one line"),
     "list as method": (MINIMAL + "judge: {method: [a]}\n", r"line 7, judge\.method: \['a'\] is not known: use"),
-    "number as gate": (MINIMAL + "gate: 5\n", r"line 7, gate: input should be a valid dictionary, found 5"),
-    "nothing as judge": (MINIMAL + "judge:\n", r"line 7, judge: input should be a valid dictionary"),
+    "number as gate": (
+        MINIMAL + "gate: 5\n",
+        r"line 7, gate: expected settings, such as `gate: \{faithfulness: \{floor: 0\.65\}\}`, found 5",
+    ),
+    "nothing as judge": (
+        MINIMAL + "judge:\n",
+        r"line 7, judge: expected settings, such as `judge: \{method: evidence\}`, found nothing",
+    ),
+    "number as a metric's gate": (
+        MINIMAL + "gate: {faithfulness: 0.6}\n",
+        r"line 7, gate\.faithfulness: expected settings, such as `gate: \{faithfulness: \{floor: 0\.65\}\}`, found 0\.",
+    ),
+    "number as noise": (
+        MINIMAL + "noise: 2\n",
+        r"line 7, noise: expected settings, such as `noise: \{judge_repeats: 2\}`, found 2",
+    ),
     "empty pattern": (
         MINIMAL.replace("docs/*.md", '[a, "!"]'),
         r"line 4, system\.pipeline\.documents\.1: must be one line",
@@ -222,6 +236,31 @@ def test_an_error_names_the_place_and_the_cure(tmp_path: Path, text: str, messag
     assert str(caught.value).startswith("faithbot.yaml (main)")
     assert len(str(caught.value).splitlines()) == 1
     assert caught.value.exit_code == 64
+
+
+SECTIONS = [
+    ("system",),
+    ("system", "pipeline"),
+    ("system", "pipeline", "chunking"),
+    ("system", "pipeline", "retrieval"),
+    ("system", "pipeline", "options"),
+    ("system", "recorded"),
+    ("system", "recorded", "fields"),
+    ("judge",),
+    ("judge", "scores"),
+    ("noise",),
+]
+
+
+@pytest.mark.parametrize("key", SECTIONS, ids=".".join)
+def test_what_a_section_should_hold_is_shown_without_the_names_of_types(tmp_path: Path, key: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, "golden: g\n" + "".join(f"{'  ' * depth}{part}:\n" for depth, part in enumerate(key[:-1]))
+             + f"{'  ' * (len(key) - 1)}{key[-1]}: 7\n")  # fmt: skip
+    (problem,) = [line for line in str(caught.value).splitlines() if ".".join(key) + ": expected settings" in line]
+    assert f"such as `{key[-1]}: {{" in problem
+    assert "found 7" in problem
+    assert "instance of" not in str(caught.value)
 
 
 def test_aliases_cannot_blow_a_small_file_up(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from faithbot.config import JudgeSettings
+from faithbot.errors import EvaluationError, UsageError
 from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
 from faithbot.stopping import RunPlan
 from git_repository import make_repository
@@ -132,6 +133,64 @@ def test_a_change_of_the_grading_alone_is_work_where_it_is_to_count(
     assert not plan_for(tmp_path / "c", {"README.md": "2\n"}, graded_by="head").has_work
 
 
+SCORES = "judge: {method: recorded, scores: {faithfulness: groundedness}}\n"
+
+
+@pytest.mark.parametrize(
+    ("judge", "metric", "cure"),
+    [
+        ("", "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
+        (SCORES, "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
+        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` does."),
+        (SCORES, "unsupported_per_answer", "`evidence` does."),
+        (
+            SCORES.replace("faithfulness", "answer_relevance"),
+            "faithfulness",
+            "`evidence` and `label` do, and `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+        ),
+    ],
+)
+def test_a_gate_that_the_judge_does_not_measure_is_told_before_any_work(
+    tmp_path: Path, judge: str, metric: str, cure: str
+) -> None:
+    """Head's mistake is wrong usage, base's leaves the evaluation undone."""
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", judge) + f"gate: [{metric}]\n"
+    with pytest.raises(UsageError) as caught:
+        plan_for(tmp_path / "head", {"faithbot.yaml": config}, graded_by="head")
+    line = len(config.splitlines())
+    assert str(caught.value).startswith(f"faithbot.yaml (head), line {line}, gate.{metric}: the judge `")
+    assert str(caught.value).endswith(f"does not measure {metric} here: {cure}")
+    repository = make_repository(tmp_path / "base", MAIN | {"faithbot.yaml": config}, {"head": {"prompt.md": "Hi\n"}})
+    request = CompareRequest(repository, base="main", head="head", config="faithbot.yaml", cache=tmp_path / "cache")
+    with pytest.raises(EvaluationError, match=rf"^base cannot be evaluated: .*gate\.{metric}: the judge"):
+        make_plan(request)
+
+
+@pytest.mark.parametrize("metric", ["faithfulness", "abstention_rate", "hit_rate", "contradiction_rate"])
+def test_what_the_judge_measures_may_be_gated(tmp_path: Path, metric: str) -> None:
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", "") + f"gate: [{metric}]\n"
+    plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
 def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:
     plan = plan_for(tmp_path, {}, labels={"base": "main", "head": "feature"})
     assert {name: loaded.snapshot.label for name, loaded in plan.sides.items()} == {"base": "main", "head": "feature"}
+
+
+@pytest.mark.parametrize(
+    ("head", "named"),
+    [
+        ({"golden.jsonl": '{"question": "A?"}\n{question: B}\n'}, "golden.jsonl (head), line 2"),
+        ({"golden.jsonl": None}, "golden.jsonl does not exist on head"),
+        ({"faithbot.yaml": CONFIG + "accepted: nowhere.yaml\n"}, "nowhere.yaml does not exist on head"),
+        ({"faithbot.yaml": CONFIG + "gate: [contradiction_rate]\n"}, "contradiction_rate"),
+    ],
+    ids=["broken golden set", "no golden set", "no accepted claims", "a gate that the judge cannot measure"],
+)
+def test_a_pull_request_that_would_break_the_grading_of_all_later_ones_is_told_so(
+    tmp_path: Path, head: dict[str, str | bytes | None], named: str
+) -> None:
+    results = pass_without_work(plan_for(tmp_path, head))
+    [warning] = results.warnings
+    assert (results.verdict, warning.code) == ("pass", "broken_grading")
+    assert named in warning.message

@@ -51,6 +51,12 @@ def test_without_noise_or_without_a_base_the_mean_decides() -> None:
     assert floor_standing(FAITHFULNESS, 0.65, None, np.full((3, 2), np.nan), 0.05) == "kept"
 
 
+def test_one_run_tells_nothing_of_the_noise_so_a_crossing_is_never_certain() -> None:
+    assert floor_standing(FAITHFULNESS, 0.65, np.full((8, 1), 0.9), np.full((8, 1), 0.3), 0.05) == "within_noise"
+    unscored = np.array([[0.3, np.nan], [np.nan, 0.3]] * 4)
+    assert floor_standing(FAITHFULNESS, 0.65, None, unscored, 0.05) == "within_noise"
+
+
 def test_a_mean_on_the_floor_but_for_rounding_keeps_it() -> None:
     tenths = np.array([[0.1 + 0.2], [0.3 - 1e-17], [0.1 * 3]])
     assert floor_standing(FAITHFULNESS, 0.3, None, tenths, 0.05) == "kept"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from faithbot.noise import NoiseComparison, compare_runs, noise_of_mean
+from faithbot.noise import NoiseComparison, compare_runs, difference_of_runs, noise_of_mean
 
 NAN = math.nan
 OPPOSITE = {"less": "greater", "greater": "less", "two-sided": "two-sided"}
@@ -36,6 +36,24 @@ def test_one_mean_without_noise_or_without_scores() -> None:
     nothing = noise_of_mean([[NAN, NAN]])
     assert math.isnan(nothing.mean)
     assert nothing.n_questions == 0
+
+
+def test_two_runs_differ_on_average_by_what_the_variances_say_however_many_there_are() -> None:
+    # each question's variance is 0.02, so that of a run's mean over 8 of them 0.0025
+    two = [[0.8, 1.0], [0.6, 0.4]] * 4
+    assert difference_of_runs(two) == pytest.approx(2 / math.sqrt(math.pi) * 0.05)
+    rng = np.random.default_rng(5)
+    runs = rng.normal(0.7, 0.2, (2_000, 30, 2))
+    apart = np.abs(np.diff(runs.mean(axis=1), axis=1)).mean()
+    assert np.mean([difference_of_runs(side) for side in runs]) == pytest.approx(apart, rel=0.05)
+    more = rng.normal(0.7, 0.2, (300, 30, 6))
+    assert np.mean([difference_of_runs(side) for side in more]) == pytest.approx(apart, rel=0.05)
+
+
+def test_one_run_or_none_shows_no_difference() -> None:
+    assert difference_of_runs([[0.5], [1.0]]) == 0
+    assert difference_of_runs([[NAN, NAN]]) == 0
+    assert difference_of_runs(np.empty((0, 2))) == 0
 
 
 # --- examples computed by hand ---------------------------------------------------------------------------------------

@@ -36,6 +36,18 @@ def test_the_formula_is_that_of_a_comparison() -> None:
     assert smallest_drop(variance, 40, 2) == pytest.approx(compare_runs(base, head).smallest_detectable)
 
 
+def test_what_the_gate_ignores_is_planned_for() -> None:
+    """As the comment does it: with much less noise than min_effect, twice as many questions hardly help."""
+    rng = np.random.default_rng(6)
+    base, head = rng.normal(0.8, 0.02, (2, 40, 2))
+    variance = float(np.mean([side.var(axis=1, ddof=1) for side in (base, head)]))
+    seen = compare_runs(base, head, min_effect=0.05).smallest_detectable
+    assert smallest_drop(variance, 40, 2, min_effect=0.05) == pytest.approx(seen)
+    assert smallest_drop(variance, 80, 2, min_effect=0.05) > 0.05
+    assert questions_for(0.05, variance, 2, min_effect=0.05) is None
+    assert questions_for(seen, variance, 2, min_effect=0.05) == pytest.approx(40, abs=1)
+
+
 @given(VARIANCES, st.floats(0.005, 0.5), st.integers(2, 6))
 def test_no_fewer_questions_would_do(variance: float, drop: float, runs: int) -> None:
     questions = questions_for(drop, variance, runs)

@@ -60,6 +60,18 @@ def test_a_real_difference_between_the_halves_is_no_false_alarm_of_others() -> N
     assert count_false_alarms(runs, 2, FAITHFULNESS, 0.0, 200) <= 19
 
 
+def test_the_report_says_what_was_tested_and_what_is_never_flagged() -> None:
+    results = noisy_results()
+    gated = {
+        name: metric.model_copy(update={"gated": True, "min_effect": 0.02}) for name, metric in results.metrics.items()
+    }
+    assert len(gated) > 1
+    text = render_noise(describe_noise(results.model_copy(update={"metrics": gated})))
+    assert f"- Tested: faithfulness, the first of {len(gated)} gated metrics, for a drop; min_effect hides" in text
+    assert "hides drops up to 0.02." in text
+    assert "- Tested: faithfulness for a drop.\n" in render_noise(describe_noise(results))
+
+
 def test_runs_that_all_agree_have_nothing_to_list() -> None:
     noise = describe_noise(noisy_results([(0.8, 0.8), (1.0, 1.0)]))
     assert (noise.questions, noise.flip_rate, noise.false_alarms, noise.noise_band) == ((), 0, 0, None)

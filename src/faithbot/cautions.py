@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faithbot.metrics import is_judged, questions_moved
+from faithbot.config import COUNTS
+from faithbot.metrics import METRICS, Metric, is_judged, questions_moved
+from faithbot.noise import difference_of_runs
 from faithbot.results import MetricComparison, ResultWarning, Side, SideName
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from faithbot.side_table import SideTable
 
 TOO_NOISY = 0.05
-"""Two runs of one side whose gated means differ by more than this are too noisy to gate on."""
+"""A side whose runs differ in a gated mean by more than this, on average over pairs, is too noisy to gate on."""
 
 _SPOKEN: dict[SideName, str] = {"base": "base", "head": "this PR"}
 
@@ -39,9 +41,11 @@ def _find(
 ) -> Iterator[ResultWarning]:
     yield from _floors(metrics)
     yield from _more_abstentions(metrics)
-    for name, metric in metrics.items():
-        if "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
+    for name, measured in METRICS.items():
+        metric = metrics.get(name)
+        if metric and "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
             yield from _noise(name.replace("_", " "), metric)
+            yield from _too_noisy(measured, tables)
     yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
         yield ResultWarning(
@@ -73,7 +77,9 @@ def _floors(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
             message = f"{stands}, and was so on base: this pull request did not bring it there."
             yield ResultWarning(code="below_floor_before", message=message)
         elif metric.floor_standing == "within_noise":
-            yield ResultWarning(code="near_floor", message=f"{stands} by less than the noise of its mean.")
+            several = len(metric.run_means.get("head", ())) > 1
+            why = " by less than the noise of its mean" if several else "; one run does not show whether that is noise"
+            yield ResultWarning(code="near_floor", message=f"{stands}{why}.")
 
 
 def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
@@ -106,20 +112,24 @@ def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
             message=f"No change of any size could have been seen in {name}: only {changed} of the questions changed. "
             "It takes at least 5, or runs that differ.",
         )
-    spreads = {side: _spread(means) for side, means in metric.run_means.items()}
-    noisy = [f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY]
-    if noisy and not metric.flagged:
-        yield ResultWarning(
-            code="too_noisy",
-            message=f"Runs of the same side differ in {name} by {' and '.join(noisy)}: too noisy to see small changes. "
-            "More questions or a stronger judge would help.",
-        )
     several_runs = any(len(means) > 1 for means in metric.run_means.values())
     if not metric.measured_noise and several_runs:
         yield ResultWarning(
             code="no_noise_measured",
             message=f"The runs of each side gave the same {name}, so they measured no noise: "
             "whether enough questions moved the same way decided instead.",
+        )
+
+
+def _too_noisy(metric: Metric, tables: Mapping[SideName, SideTable]) -> Iterable[ResultWarning]:
+    if metric.name in COUNTS:  # which have no scale on which 0.05 would be much
+        return
+    spreads = {side: difference_of_runs(table.scores(metric)) for side, table in tables.items()}
+    if noisy := [f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY]:
+        yield ResultWarning(
+            code="too_noisy",
+            message=f"Two runs of the same side differ in {metric.name.replace('_', ' ')} by {' and '.join(noisy)} on "
+            "average: too noisy to see small changes. More questions or a stronger judge would help.",
         )
 
 
@@ -131,8 +141,3 @@ def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
             code="answers_cut",
             message=f"Answers were cut off at max_tokens: {counts}. A sentence that breaks off is not judged.",
         )
-
-
-def _spread(means: Iterable[float | None]) -> float:
-    known = [mean for mean in means if mean is not None]
-    return max(known) - min(known) if known else 0.0

@@ -65,7 +65,7 @@ class ChanceLevel:
         if not self.measured or not found:
             return False
         ratio = self._largest[missing] / self.measured * self.questions / self.measured
-        return _binomial_tail(found, found + self.flickers, ratio / (1.0 + ratio)) <= RARE
+        return binomial_tail(found, found + self.flickers, ratio / (1.0 + ratio)) <= RARE
 
 
 @cache
@@ -87,7 +87,7 @@ def largest_per_flicker(reference_runs: int, other_runs: int, runs: int) -> floa
     return float((alone / (1.0 - p**reference_runs - (1.0 - p) ** reference_runs)).max())
 
 
-def _binomial_tail(successes: int, trials: int, p: float) -> float:
+def binomial_tail(successes: int, trials: int, p: float) -> float:
     """P(at least so many successes)."""
     if p >= 1.0:
         return 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.accepted import AcceptedClaims
-from faithbot.claim_chance import ChanceLevel
+from faithbot.claim_chance import RARE, ChanceLevel, binomial_tail
 from faithbot.claim_reasons import find_origin
 from faithbot.claim_statements import find_statements
 from faithbot.metrics import is_judged
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Sides = Mapping[SideName, Sequence[AnswerRecord]]
 
 _SIDES: tuple[SideName, ...] = ("base", "head")
+_FEWEST_RUNS = 2
+"""Judged runs of a side that say what "every run" says, where as many were asked."""
 
 
 class ClaimChanges(NamedTuple):
@@ -46,26 +48,33 @@ class _OneSided:
     level: ChanceLevel = field(default_factory=ChanceLevel)
     changes: dict[int, list[ClaimChange]] = field(default_factory=lambda: defaultdict(list))
     """By how many of the side's runs they are missing from."""
+    of_one_judged_run: list[ClaimChange] = field(default_factory=list)
+    """Of questions that more runs asked: what the only judged one says is no word of every run."""
 
-    def add_question(self, statements: Sequence[Statement], question: Question, sides: Sides) -> None:
-        other: SideName = "base" if self.side == "head" else "head"
+    def add_question(
+        self, statements: Sequence[Statement], question: Question, sides: Sides, asked: Mapping[SideName, int]
+    ) -> None:
+        other = _other(self.side)
         held = [(statement.unsupported_runs(self.side), statement.unsupported_runs(other)) for statement in statements]
         runs = len(sides[self.side])
-        self.level.add_question(len(sides[other]), runs, [others for _, others in held])
+        is_enough = runs >= min(_FEWEST_RUNS, asked[self.side])
+        if is_enough:
+            self.level.add_question(len(sides[other]), runs, [others for _, others in held])
         for statement, (own, others) in zip(statements, held, strict=True):
             if own and not others:
-                self.changes[runs - own].append(_change(question, statement, self.side, sides))
+                found = self.changes[runs - own] if is_enough else self.of_one_judged_run
+                found.append(_change(question, statement, self.side, sides))
 
     def is_news(self, missing: int) -> bool:
         """Claims of every run are news; those of some runs only where there are more of them than chance gives."""
         return missing == 0 or self.level.is_exceeded(missing, len(self.changes[missing]))
 
-    def news(self) -> tuple[ClaimChange, ...]:
-        found = [change for missing in self.changes if self.is_news(missing) for change in self.changes[missing]]
-        return _most_telling_first(found, self.side)
+    def news(self) -> list[ClaimChange]:
+        return [change for missing in self.changes if self.is_news(missing) for change in self.changes[missing]]
 
     def sporadic(self) -> list[ClaimChange]:
-        return [change for missing in self.changes if not self.is_news(missing) for change in self.changes[missing]]
+        some_runs = [missing for missing in self.changes if not self.is_news(missing)]
+        return [*(change for missing in some_runs for change in self.changes[missing]), *self.of_one_judged_run]
 
     def expected_by_chance(self) -> float | None:
         """How many of the news, or of claims in every run where there are none, would be there had nothing changed."""
@@ -74,20 +83,60 @@ class _OneSided:
         return sum(known) if known else None
 
 
+@dataclass
+class _BothSided:
+    """Claims that both sides hold unsupported, in different shares of their runs.
+
+    Had nothing changed, as many questions would have more of them on one side as on the other. The question is the
+    unit, as all claims of a run come and go with its answer.
+    """
+
+    changes: dict[SideName, list[ClaimChange]] = field(default_factory=lambda: {side: [] for side in _SIDES})
+    """By the side that holds them in more of its runs."""
+    questions: Counter[SideName] = field(default_factory=Counter)
+    """With as many judged runs on both sides, by the side that holds more claims more often."""
+
+    def add_question(self, statements: Sequence[Statement], question: Question, sides: Sides) -> None:
+        found: Counter[SideName] = Counter()
+        for statement in statements:
+            shares = {side: statement.unsupported_runs(side) / len(sides[side]) for side in _SIDES}
+            if all(shares.values()) and shares["base"] != shares["head"]:
+                side: SideName = "head" if shares["head"] > shares["base"] else "base"
+                found[side] += 1
+                self.changes[side].append(_change(question, statement, side, sides))
+        if found["base"] != found["head"] and len(sides["base"]) == len(sides["head"]):
+            self.questions["head" if found["head"] > found["base"] else "base"] += 1
+
+    def is_news(self, side: SideName) -> bool:
+        """The sign test over questions."""
+        return binomial_tail(self.questions[side], self.questions.total(), 0.5) <= RARE
+
+    def news(self, side: SideName) -> list[ClaimChange]:
+        return self.changes[side] if self.is_news(side) else []
+
+    def sporadic(self, side: SideName) -> list[ClaimChange]:
+        return [] if self.is_news(side) else self.changes[side]
+
+    def expected_by_chance(self, side: SideName) -> float:
+        """Of the news of a side: as many as the other side holds more often."""
+        return len(self.changes[_other(side)]) if self.is_news(side) else 0.0
+
+
 def find_claim_changes(
     questions: Sequence[Question],
     base: Sequence[AnswerRecord],
     head: Sequence[AnswerRecord],
     accepted: Sequence[AcceptedEntry] = (),
 ) -> ClaimChanges:
-    """Claims that only head's runs hold unsupported, and those that only base's do.
+    """Claims that head's runs hold unsupported and base's do not, or in fewer runs, and the other way round.
 
-    News is what every run of a side holds, and what some of its runs hold only where such claims are more than chance
-    gives; the rest is ``sporadic``. ``expected_by_chance``: how many of the newly unsupported ones would be there had
-    nothing changed; None where base has a single run. Claims that ``accepted`` names are counted apart.
+    News is what every run of a side holds and none of the other; of what some of its runs hold, or the other side holds
+    in fewer, only where such claims are more than chance gives; the rest is ``sporadic``. ``expected_by_chance``: how
+    many of the newly unsupported ones would be there had nothing changed; None where base has a single run. Claims that
+    ``accepted`` names are counted apart.
     """
     records: dict[SideName, dict[str, list[AnswerRecord]]] = {"base": _by_question(base), "head": _by_question(head)}
-    appeared, vanished = _OneSided("head"), _OneSided("base")
+    appeared, vanished, both = _OneSided("head"), _OneSided("base"), _BothSided()
     acceptance = AcceptedClaims(accepted)
     for question in questions:
         asked = {side: records[side][question.id] for side in _SIDES}
@@ -99,16 +148,25 @@ def find_claim_changes(
             continue
         statements = acceptance.set_aside(question, find_statements(sides))
         if not is_unchanged:
-            appeared.add_question(statements, question, sides)
-            vanished.add_question(statements, question, sides)
+            runs = {side: len(asked[side]) for side in _SIDES}
+            appeared.add_question(statements, question, sides, runs)
+            vanished.add_question(statements, question, sides, runs)
+            both.add_question(statements, question, sides)
+    expected = appeared.expected_by_chance()
     return ClaimChanges(
-        newly_unsupported=appeared.news(),
-        no_longer_unsupported=vanished.news(),
-        sporadic=(*appeared.sporadic(), *vanished.sporadic()),
-        expected_by_chance=appeared.expected_by_chance(),
+        newly_unsupported=_most_telling_first([*appeared.news(), *both.news("head")], "head"),
+        no_longer_unsupported=_most_telling_first([*vanished.news(), *both.news("base")], "base"),
+        sporadic=tuple(
+            change for own in (appeared, vanished) for change in (*own.sporadic(), *both.sporadic(own.side))
+        ),
+        expected_by_chance=None if expected is None else expected + both.expected_by_chance("head"),
         accepted=acceptance.found(),
         stale=acceptance.stale(),
     )
+
+
+def _other(side: SideName) -> SideName:
+    return "base" if side == "head" else "head"
 
 
 def _by_question(records: Sequence[AnswerRecord]) -> dict[str, list[AnswerRecord]]:
@@ -119,14 +177,15 @@ def _by_question(records: Sequence[AnswerRecord]) -> dict[str, list[AnswerRecord
 
 
 def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple[ClaimChange, ...]:
-    """In all runs before in some, contradicted before not found, with a passage before without; then one a question.
+    """In all runs and none of the other side's before the rest, contradicted before not found, with a passage before
+    without; then one a question.
 
     A reader sees the first few only: they should not all belong to the question that comes first in the golden set.
     """
 
     def telling(change: ClaimChange) -> tuple[int, bool, bool]:
-        runs = change.head_runs if side == "head" else change.base_runs
-        return -runs, change.support != "contradicted", change.evidence is None
+        more = change.head_runs - change.base_runs
+        return -more if side == "head" else more, change.support != "contradicted", change.evidence is None
 
     seen: Counter[tuple[str, int]] = Counter()
     ranked: list[tuple[int, int, tuple[int, bool, bool], ClaimChange]] = []

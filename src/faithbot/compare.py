@@ -13,7 +13,8 @@ from faithbot import __version__
 from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import ClaimChanges, find_claim_changes
-from faithbot.gate import ALPHA, GateLook, compare_metric, look_at
+from faithbot.gate import ALPHA, GateLook, compare_metric, look_at, step_down
+from faithbot.judge.measured import WITHOUT_CLAIMS
 from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
@@ -22,7 +23,7 @@ from faithbot.results import Look, MetricComparison, Results, SideName, Stopping
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
 from faithbot.stopping import RunPlan
-from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict
+from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict, may_turn_red
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side
 
-WITHOUT_CLAIMS = ("label", "recorded")
-"""Judges that give one score to a whole answer."""
 _NO_CLAIMS = ClaimChanges((), (), (), None, (), ())
 
 
@@ -85,7 +84,7 @@ def compare(
         looks = _looks(scores, unchanged, grading, runs)
         metrics = _compare_metrics(scores, unchanged, grading, looks[-1])
         verdict, reason = decide(metrics, tables, unchanged, grading)
-        stopping = _stopping(grading.plan, looks)
+        stopping = _stopping(grading.plan, looks, red_by_floor=verdict == "regression" and not looks[-1].flagged)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     return Results(
@@ -164,14 +163,17 @@ def questions_to_ask_again(
 ) -> tuple[Question, ...]:
     """Which questions another run is worth after ``runs`` of them; none where it could not change the verdict.
 
-    A question that is known to be unchanged is never among them.
+    A question that is known to be unchanged is never among them. Nothing is asked again where the verdict is settled by
+    something else than the change: too few questions, or a floor.
     """
     if grading.plan is None or runs >= grading.plan.most or "base" not in answers:
         return ()
     tables = {name: SideTable(grading.questions, records, runs) for name, records in answers.items()}
     unchanged = _unchanged(tables)
-    look = look_at(_scores(_applicable(grading), tables), unchanged, grading.gate, grading.plan, runs)
-    if look.stop is not None:
+    scores = _scores([metric for metric in _applicable(grading) if metric.name in grading.gate], tables)
+    look = look_at(scores, unchanged, grading.gate, grading.plan, runs)
+    metrics = _compare_metrics(scores, unchanged, grading, look)
+    if not may_turn_red(metrics, tables, unchanged, grading, look):
         return ()
     return tuple(question for question, same in zip(grading.questions, unchanged, strict=True) if not same)
 
@@ -195,13 +197,13 @@ def _looks(scores: Scores, unchanged: NDArray[np.bool_], grading: Grading, runs:
     return [look_at(scores, unchanged, grading.gate, plan, done) for done in range(plan.fewest, runs + 1)]
 
 
-def _stopping(plan: RunPlan | None, looks: Sequence[GateLook]) -> Stopping | None:
+def _stopping(plan: RunPlan | None, looks: Sequence[GateLook], *, red_by_floor: bool) -> Stopping | None:
     if plan is None:
         return None
     return Stopping(
         fewest=plan.fewest,
         most=plan.most,
-        reason=looks[-1].stop,
+        reason=None if red_by_floor else looks[-1].stop,
         looks=tuple(
             Look(
                 runs=look.runs,
@@ -218,19 +220,45 @@ def _stopping(plan: RunPlan | None, looks: Sequence[GateLook]) -> Stopping | Non
 def _compare_metrics(
     scores: Scores, unchanged: NDArray[np.bool_], grading: Grading, look: GateLook
 ) -> dict[str, MetricComparison]:
-    """All metrics that say something on both sides, at the level of the last look."""
-    comparisons: dict[str, MetricComparison] = {}
-    for name, sides in scores.items():
-        test = partial(
-            compare_metric, name, *sides, unchanged=unchanged, level=look.level, min_effect=grading.gate.get(name, 0.0)
+    """All metrics that say something on both sides, at the level of the last look.
+
+    The gated ones share alpha for a change for the better as they do for the worse.
+    """
+    test = partial(_test_metric, scores, unchanged, grading, look)
+    worse = {name: look.comparisons.get(name) or test(name) for name in scores}
+    shown = [name for name in scores if worse[name].n_questions or name in grading.gate]
+    better = {name: test(name, for_the_better=True) for name in shown}
+    improved = step_down({name: found for name, found in better.items() if name in grading.gate}, look.plan, look.runs)
+    return {
+        name: _metric_comparison(
+            METRICS[name],
+            worse[name],
+            scores[name],
+            grading,
+            look,
+            improved=name in improved if name in grading.gate else better[name].flagged,
         )
-        worse = look.comparisons.get(name) or test()
-        if not worse.n_questions and name not in grading.gate:
-            continue
-        comparisons[name] = _metric_comparison(
-            METRICS[name], worse, sides, grading, look, improved=test(for_the_better=True).flagged
-        )
-    return comparisons
+        for name in shown
+    }
+
+
+def _test_metric(
+    scores: Scores,
+    unchanged: NDArray[np.bool_],
+    grading: Grading,
+    look: GateLook,
+    name: MetricName,
+    *,
+    for_the_better: bool = False,
+) -> NoiseComparison:
+    return compare_metric(
+        name,
+        *scores[name],
+        unchanged=unchanged,
+        level=look.level,
+        min_effect=grading.gate.get(name, 0.0),
+        for_the_better=for_the_better,
+    )
 
 
 def _metric_comparison(
@@ -271,7 +299,7 @@ def _metric_comparison(
         floor=floor,
         floor_standing=None
         if floor is None
-        else floor_standing(metric, floor, sides[0][compared], sides[1][compared], ALPHA),
+        else floor_standing(metric, floor, sides[0][compared], sides[1][compared], look.level),
     )
 
 

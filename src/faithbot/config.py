@@ -45,6 +45,19 @@ RecordedMetric = Literal["faithfulness", "answer_relevance"]
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
 
+_EXAMPLES = {
+    "system": "system: {pipeline: {documents: docs/*.md, prompt: prompt.md, model: ollama/llama3.2:3b}}",
+    "pipeline": "pipeline: {documents: docs/*.md, prompt: prompt.md, model: ollama/llama3.2:3b}",
+    "chunking": "chunking: {size: 800, overlap: 100}",
+    "retrieval": "retrieval: {top_k: 4}",
+    "options": "options: {temperature: 0}",
+    "recorded": "recorded: {files: [run1.jsonl, run2.jsonl]}",
+    "fields": "fields: {answer: response}",
+    "judge": "judge: {method: evidence}",
+    "scores": "scores: {faithfulness: gpt_groundedness}",
+    "noise": "noise: {judge_repeats: 2}",
+}
+"""What each section may hold, for those who wrote something else there."""
 _MOST_RUNS = 50
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SHOWN = 60
@@ -385,12 +398,22 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
         close = difflib.get_close_matches(str(error["input"]), known, n=1)
         cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
         message = f"{_shown(error['input'])} is not known: {cure}"
+    elif error["type"] in ("model_type", "dict_type"):
+        found = "nothing" if error["input"] is None else _shown(error["input"])
+        message = f"expected settings, such as `{_example(key)}`, found {found}"
     elif error["type"] == "too_short":
         message = "must hold at least one"
     else:
         shown = f", found {_shown(error['input'])}" if isinstance(error["input"], str | int | float) else ""
         message = message[0].lower() + message[1:] + shown
     return f"{_place(path, label, document, key)}: {message}"
+
+
+def _example(key: tuple[str | int, ...]) -> str:
+    """What to write where a value stands that should be a section."""
+    if key[0] == "gate":
+        return f"gate: {{{key[1] if len(key) > 1 else 'faithfulness'}: {{floor: 0.65}}}}"
+    return _EXAMPLES[str(key[-1])]
 
 
 def _shown(value: object) -> str:

@@ -40,6 +40,8 @@ class GateLook:
     """What the gated metrics say after some runs."""
 
     runs: int
+    plan: RunPlan
+    """Whose levels this look has: that of the caller, or a single look at runs that show no noise."""
     level: float
     """The p-value at which a metric that is gated alone is flagged."""
     alpha_spent: float
@@ -76,10 +78,11 @@ def look_at(
     if runs == plan.fewest < plan.most and not any(found.measured_noise for found in comparisons.values()):
         only = look_at(scores, unchanged, gate, RunPlan(runs, runs), runs)
         return replace(only, stop=only.stop if only.flagged else "no_noise")
-    flagged = _step_down(comparisons, plan, runs)
+    flagged = step_down(comparisons, plan, runs)
     chances = {name: _chance(found, plan, runs, len(comparisons), gate[name]) for name, found in comparisons.items()}
     return GateLook(
         runs=runs,
+        plan=plan,
         level=level,
         alpha_spent=spent_alpha(plan, runs, ALPHA),
         comparisons=comparisons,
@@ -106,8 +109,11 @@ def compare_metric(
     return compare_runs(base, head, unchanged=unchanged, alpha=level, alternative=alternative, min_effect=min_effect)
 
 
-def _step_down(comparisons: Mapping[MetricName, NoiseComparison], plan: RunPlan, runs: int) -> frozenset[MetricName]:
-    """Metrics whose p-values pass, from the smallest on, until one does not; then those that also clear the noise."""
+def step_down(comparisons: Mapping[MetricName, NoiseComparison], plan: RunPlan, runs: int) -> frozenset[MetricName]:
+    """Metrics whose p-values pass, from the smallest on, until one does not; of those, the ones that clear the noise.
+
+    ``comparisons`` are all tests that share alpha after ``runs`` runs of ``plan``.
+    """
     passed = []
     ascending = sorted(comparisons, key=lambda name: comparisons[name].p_value)
     for left, name in zip(range(len(ascending), 0, -1), ascending, strict=True):

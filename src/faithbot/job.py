@@ -15,6 +15,8 @@ from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
 from faithbot.golden import load_golden_set, select
+from faithbot.head_grading import find_broken_grading
+from faithbot.judge.measured import require_measured
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.report.wording import count
@@ -124,12 +126,15 @@ def make_plan(request: CompareRequest) -> Plan:
     graded = sides[grader]
     golden = _golden_set(graded, sides["head"])
     questions = select(golden, request.only, request.limit)
+    judge = request.judge or graded.config.judge
+    with _blamed_on(grader):
+        require_measured(graded, judge)
     return Plan(
         request=request,
         root=root,
         sides=sides,
         grader=grader,
-        judge=request.judge or graded.config.judge,
+        judge=judge,
         questions=questions,
         accepted=_accepted(graded, grader, golden, questions),
         runs=RunPlan(request.runs, request.runs) if request.runs else graded.config.runs.plan,
@@ -140,7 +145,7 @@ def make_plan(request: CompareRequest) -> Plan:
 async def run_plan(plan: Plan, progress: Progress) -> Results:
     """Answer, judge and compare."""
     evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
-    notices = _behind_base(plan.root, evaluated.sides)
+    notices = [*_broken_grading(plan), *_behind_base(plan.root, evaluated.sides)]
     runs = max(record.run for record in evaluated.sides["head"].answers)
     return compare(
         evaluated.grading, evaluated.sides, runs=runs, changes=plan.changes, usage=evaluated.usage, notices=notices
@@ -151,7 +156,8 @@ def pass_without_work(plan: Plan) -> Results:
     """The comparison where nothing that the answers depend on changed: no model is asked."""
     sides = {name: _side(plan, name, loaded.answered_by) for name, loaded in plan.sides.items()}
     gate = plan.sides[plan.grader].config.gate
-    return compare_without_work(plan.questions, gate, sides, runs=plan.runs.fewest, changes=plan.changes)
+    results = compare_without_work(plan.questions, gate, sides, runs=plan.runs.fewest, changes=plan.changes)
+    return results.model_copy(update={"warnings": tuple(_broken_grading(plan))})
 
 
 async def run_against_itself(plan: Plan, progress: Progress) -> Results:
@@ -211,6 +217,11 @@ def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan) -> Gradin
         floors={name: gate.floor for name, gate in config.gate.items() if gate.floor is not None},
         plan=runs if runs.fewest < runs.most else None,
     )
+
+
+def _broken_grading(plan: Plan) -> list[ResultWarning]:
+    """Base grades, so nobody else would notice."""
+    return find_broken_grading(plan.sides["head"]) if plan.grader == "base" else []
 
 
 def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:

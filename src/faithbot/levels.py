@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from faithbot.noise import noise_of_mean
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ def floor_standing(metric: Metric, floor: float, base: Floats | None, head: Floa
     """Whether head's mean keeps to the floor; for metrics that are better when lower, the floor is a ceiling.
 
     Scores of shape (questions, runs), of the compared questions. ``within_noise``: head is on the wrong side, by less
-    than the noise of its own mean. ``below_before``: base's mean was there already. ``broken``: this change led there.
+    than the noise of its own mean, or by any distance where one run a question tells nothing of the noise.
+    ``below_before``: base's mean was there already. ``broken``: this change led there.
     """
     sign = 1 if metric.better == "higher" else -1
     now = noise_of_mean(head, alpha=alpha)
@@ -37,4 +40,5 @@ def floor_standing(metric: Metric, floor: float, base: Floats | None, head: Floa
         return "kept"
     if base is not None and sign * (floor - noise_of_mean(base, alpha=alpha).mean) > _ROUNDING:
         return "below_before"
-    return "broken" if sign * (floor - now.mean) > now.noise_band else "within_noise"
+    knows_noise = bool((np.isfinite(head).sum(axis=1) > 1).any())
+    return "broken" if knows_noise and sign * (floor - now.mean) > now.noise_band else "within_noise"

@@ -42,8 +42,8 @@ class NoiseComparison:
     """Half-width of what noise alone explains, >= 0: Student's quantile times the standard error of ``delta``. 0 where
     no noise was measured, NaN where ``delta`` is."""
     p_value: float
-    """Of ``delta`` in the tested direction, had nothing changed: the mid-p, or the whole tail of the sign-flip test; 1 where
-    no compared question changed."""
+    """Of ``delta`` in the tested direction, had nothing changed: the mid-p, or the whole tail where signs are flipped;
+    1 where no compared question changed."""
     flagged: bool
     """p_value <= alpha, and ``delta`` goes in the tested direction by more than noise_band and more than min_effect."""
     smallest_detectable: float
@@ -86,9 +86,9 @@ def compare_runs(
     changed questions beyond the first of each side.
 
     *Test*: the relabelling test of :mod:`faithbot.relabelling`. Where the changed questions show no noise at all, the
-    test flips the sign of each question's change instead. Its p-value is the whole tail: with few equal moves, the mid-p
-    would flag up to 7.3 % of unchanged comparisons. So 5 questions that all move one way are the fewest that can reach
-    alpha = 0.05.
+    test flips the sign of each question's change instead. Its p-value is the whole tail: where all move by the same,
+    the mid-p would flag up to 7.3 % of unchanged comparisons. So 5 questions that all move one way are the fewest that can
+    reach alpha = 0.05.
 
     *smallest_detectable*: critical value plus Student's 80 % quantile, times the standard error, for a change spread
     evenly over the changed questions: in Gaussian noise 76 to 80 % of such changes are flagged
@@ -148,15 +148,23 @@ def noise_of_mean(scores: ArrayLike, *, alpha: float = 0.05) -> MeanNoise:
     runs = runs[np.isfinite(runs).any(axis=1)]
     if not len(runs):
         return MeanNoise(math.nan, math.nan, 0, measured_noise=True)
-    counts, means = _counts(runs), _means(runs)
-    squares = np.nansum((runs - means[:, np.newaxis]) ** 2, axis=1)
-    df = int((counts - 1).sum())
-    measured = bool(squares.sum() > 0)
+    counts, variances = _counts(runs), _variances(runs)
+    measured = bool(variances.any())
     band = 0.0
     if measured:
-        variances = np.where(counts > 1, squares / np.maximum(counts - 1, 1), squares.sum() / df)
-        band = student_quantile(1 - alpha, df) * math.sqrt(math.fsum(variances / counts)) / len(runs)
-    return MeanNoise(math.fsum(means) / len(runs), band, len(runs), measured)
+        quantile = student_quantile(1 - alpha, int((counts - 1).sum()))
+        band = quantile * math.sqrt(math.fsum(variances / counts)) / len(runs)
+    return MeanNoise(math.fsum(_means(runs)) / len(runs), band, len(runs), measured)
+
+
+def difference_of_runs(scores: ArrayLike) -> float:
+    """How far the means of two runs of one side, shape (questions, runs), are apart on average; NaN = unscored.
+
+    2 / sqrt(pi) times the standard deviation of one run's mean, as for any two draws from a normal distribution. It
+    comes from the variances of all questions, so that more runs make it more exact, not larger. 0 without noise.
+    """
+    noise = _variances(_scores(scores, "scores"))
+    return 2 / math.sqrt(math.pi) * math.sqrt(math.fsum(noise)) / len(noise) if len(noise) else 0.0
 
 
 @dataclass(frozen=True)
@@ -279,6 +287,15 @@ def _counts(runs: Floats) -> NDArray[np.intp]:
 
 def _means(runs: Floats) -> Floats:
     return np.asarray(np.nanmean(runs, axis=1))
+
+
+def _variances(runs: Floats) -> Floats:
+    """Of one run, per scored question of one side; a question with a single run takes the pooled one."""
+    runs = runs[np.isfinite(runs).any(axis=1)]
+    df = _counts(runs) - 1
+    squares = np.nansum((runs - _means(runs)[:, np.newaxis]) ** 2, axis=1)
+    pooled = squares.sum() / max(int(df.sum()), 1)
+    return np.asarray(np.where(df > 0, squares / np.maximum(df, 1), pooled))
 
 
 def _noise_of_runs(base: Floats, head: Floats) -> tuple[float, int] | None:

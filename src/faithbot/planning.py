@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from faithbot.errors import EvaluationError
+from faithbot.config import COUNTS
+from faithbot.errors import EvaluationError, UsageError
 from faithbot.metrics import first_gated
 from faithbot.noise_sources import variance_of_runs
 from faithbot.sample_size import questions_for, smallest_drop
 from faithbot.side_table import SideTable
+from faithbot.verdict import FEWEST_COMPARED
 
 if TYPE_CHECKING:
+    from faithbot.metrics import Metric
     from faithbot.results import Results
 
 RUNS = (2, 3, 4, 6)
-_SIZES = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000)
+_SIZES = (FEWEST_COMPARED, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 
 
 class RunsPlan(BaseModel):
@@ -27,7 +30,8 @@ class RunsPlan(BaseModel):
 
     runs: int
     questions: int | None
-    """The fewest with which the drop is seen in 8 of 10 comparisons; None: more than anybody asks."""
+    """The fewest with which the drop is seen in 8 of 10 comparisons, and there is a verdict; None: more than anybody
+    asks."""
     answers: int | None
     """Of both sides together."""
     seen: dict[int, float]
@@ -41,6 +45,8 @@ class Plan(BaseModel):
 
     metric: str
     drop: float
+    min_effect: float
+    """What the gate lets pass whatever the noise."""
     variance: float
     """Of one run's score around its question's mean, in the metric's unit squared."""
     n_questions: int
@@ -51,11 +57,14 @@ class Plan(BaseModel):
 def plan_for(results: Results, drop: float) -> Plan:
     """A plan for the first gated metric, from the noise within the sides of recorded results.
 
-    Raises :class:`EvaluationError` where they hold no two scored runs of a question, or runs that all agree.
+    Raises :class:`EvaluationError` where they hold no two scored runs of a question, or runs that all agree;
+    :class:`UsageError` where the metric cannot drop so far, or the gate lets such a drop pass.
     """
     metric = first_gated(results.metrics)
     if metric is None or not any(side.answers for side in results.sides.values()):
         raise EvaluationError("these results hold no scores, so no noise to plan with: compare something that changed.")
+    min_effect = results.metrics[metric.name].min_effect
+    _check_drop(drop, metric, min_effect)
     tables = [SideTable(results.questions, side.answers, results.runs) for side in results.sides.values()]
     variance = variance_of_runs(np.concatenate([table.scores(metric) for table in tables]))
     if variance is None:
@@ -66,28 +75,43 @@ def plan_for(results: Results, drop: float) -> Plan:
             "any drop that moves 4 questions or more can be seen."
         )
     n_questions = len(results.questions)
-    sizes = _sizes_around(n_questions)
+    needed = {runs: _questions_for(drop, variance, runs, min_effect) for runs in RUNS}
+    sizes = _sizes_around(needed[RUNS[0]] or n_questions, n_questions)
     return Plan(
         metric=metric.name,
         drop=drop,
+        min_effect=min_effect,
         variance=variance,
         n_questions=n_questions,
-        options=tuple(_option(drop, variance, runs, sizes) for runs in RUNS),
+        options=tuple(
+            RunsPlan(
+                runs=runs,
+                questions=questions,
+                answers=None if questions is None else 2 * questions * runs,
+                seen={size: smallest_drop(variance, size, runs, min_effect=min_effect) for size in sizes},
+            )
+            for runs, questions in needed.items()
+        ),
     )
 
 
-def _option(drop: float, variance: float, runs: int, sizes: list[int]) -> RunsPlan:
-    questions = questions_for(drop, variance, runs)
-    return RunsPlan(
-        runs=runs,
-        questions=questions,
-        answers=None if questions is None else 2 * questions * runs,
-        seen={size: smallest_drop(variance, size, runs) for size in sizes},
-    )
+def _check_drop(drop: float, metric: Metric, min_effect: float) -> None:
+    if metric.name not in COUNTS and drop >= 1:
+        raise UsageError(f"{metric.name} is a share: plan for a drop below 1, such as 0.05, not {drop:g}.")
+    if drop <= min_effect:
+        raise UsageError(
+            f"the gate lets a drop of {drop:g} in {metric.name} pass, whatever the noise, as its min_effect is "
+            f"{min_effect:g}: plan for a larger drop, or set a smaller min_effect."
+        )
 
 
-def _sizes_around(n_questions: int) -> list[int]:
-    """Numbers of questions to show: the golden set's own, some smaller ones, more larger ones."""
-    smaller = [size for size in _SIZES if size < n_questions / 1.1][-3:]
-    larger = [size for size in _SIZES if size > n_questions * 1.1][:5]
-    return [*smaller, max(2, n_questions), *larger]
+def _questions_for(drop: float, variance: float, runs: int, min_effect: float) -> int | None:
+    questions = questions_for(drop, variance, runs, min_effect=min_effect)
+    return None if questions is None else max(FEWEST_COMPARED, questions)
+
+
+def _sizes_around(needed: int, n_questions: int) -> list[int]:
+    """Numbers of questions to show: what it takes, a few smaller and larger ones, and the golden set's own."""
+    smaller = [size for size in _SIZES if size < needed / 1.1][-3:]
+    larger = [size for size in _SIZES if size > needed * 1.1][:4]
+    return sorted(size for size in {*smaller, needed, *larger, n_questions} if size >= FEWEST_COMPARED)

@@ -75,9 +75,10 @@ class _Stratum:
 
 
 def relabelling_p(base: Floats, head: Floats, *, two_sided: bool = False, share_of_ties: float = 0.5) -> float:
-    """P-value of the drop from ``base`` to ``head`` (``two_sided``: of a change as large), shape (questions, runs) each.
+    """P-value of the drop from ``base`` to ``head`` (``two_sided``: a change as large), shape (questions, runs) each.
 
-    ``share_of_ties`` of the relabellings that are exactly as bad count: half of them make the mid-p, all the whole tail.
+    ``share_of_ties`` of the relabellings that are exactly as bad count: half make the mid-p, all of them the whole
+    tail.
 
     NaN marks a missing run; every question needs a run on both sides. A rise is tested by swapping the sides.
     """

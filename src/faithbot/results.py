@@ -118,6 +118,11 @@ class MetricComparison(_Record):
     floor_standing: Literal["kept", "within_noise", "below_before", "broken"] | None = None
     """Head's mean against the floor: beyond it by less than the noise, beyond it as base was, or led there."""
 
+    @property
+    def turns_red(self) -> bool:
+        """Reason enough for a regression: worse by more than the noise, or beyond its floor."""
+        return self.flagged or self.floor_standing == "broken"
+
 
 class Look(_Record):
     """The gate after some runs."""
@@ -245,7 +250,8 @@ class Results(_Record):
     """How many claims would be newly unsupported had nothing changed, as the differences of base's own runs tell."""
     no_longer_unsupported: tuple[ClaimChange, ...] = ()
     sporadic: tuple[ClaimChange, ...] = ()
-    """Unsupported in some runs of one side only, and no more of them than chance gives: not news."""
+    """Unsupported in some runs of one side only, or in more runs than on the other side, and no more such claims than
+    chance gives: not news."""
     accepted: tuple[AcceptedClaim, ...] = ()
     warnings: tuple[ResultWarning, ...] = ()
     fingerprint: JudgeFingerprint | None

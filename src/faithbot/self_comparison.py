@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from faithbot.errors import EvaluationError
-from faithbot.metrics import first_gated
+from faithbot.metrics import METRICS, first_gated
 from faithbot.noise import compare_runs, noise_of_mean
 from faithbot.results import NoiseSources
 from faithbot.side_table import SideTable
@@ -46,6 +46,11 @@ class SelfComparison(_Record):
     """The noise of one metric, from an A/A run: everything that its halves differ by is chance."""
 
     metric: str
+    gated: tuple[str, ...]
+    """All gated metrics that were measured; ``metric`` is the first."""
+    min_effect: float
+    """Changes up to it are never flagged."""
+    better: Literal["higher", "lower"]
     runs: int
     """Of each half."""
     n_questions: int
@@ -88,6 +93,9 @@ def describe_noise(results: Results) -> SelfComparison:
     relabellings = min(_MOST_RELABELLINGS, max(_FEWEST_RELABELLINGS, _RUNS_DEALT // runs.size))
     return SelfComparison(
         metric=metric.name,
+        gated=tuple(name for name in METRICS if name in results.metrics and results.metrics[name].gated),
+        min_effect=compared.min_effect,
+        better=metric.better,
         runs=results.runs,
         n_questions=int(repeated.sum()),
         mean=noise_of_mean(runs[repeated]).mean,

@@ -9,6 +9,7 @@ import numpy as np
 
 from faithbot.config import COUNTS
 from faithbot.report.wording import count
+from faithbot.stopping import GIVE_UP_BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from faithbot.compare import Grading
     from faithbot.config import MetricName
+    from faithbot.gate import GateLook
     from faithbot.results import MetricComparison, SideName, Verdict
     from faithbot.side_table import SideTable
 
@@ -45,34 +47,73 @@ def decide(
     unchanged: NDArray[np.bool_],
     grading: Grading,
 ) -> tuple[Verdict, str]:
-    """The verdict of two sides. ``unchanged`` marks the questions whose requests are the same on both."""
+    """The verdict of two sides. ``unchanged`` marks the questions whose requests are the same on both.
+
+    A regression by any metric that can be compared counts, whatever the others lack.
+    """
     if unchanged.all():
         return "pass", NOTHING_CHANGED
     if (missing := _missing_coverage(tables, grading)) is not None:
         return "inconclusive", missing
-    for name in grading.gate:
-        if name not in metrics:
-            return "inconclusive", f"The judge `{grading.fingerprint.method}` does not measure the gated metric {name}."
-        if (reason := _not_comparable(name, metrics[name])) is not None:
-            return "inconclusive", reason
+    mute = _not_comparable(metrics, grading)
+    comparable = {name: metrics[name] for name in grading.gate if name not in mute}
     reasons = []
-    if flagged := [_plain(name) for name in grading.gate if metrics[name].flagged]:
+    if flagged := [_plain(name) for name, metric in comparable.items() if metric.flagged]:
         reasons.append(f"Worse by more than the noise of measuring: {' and '.join(flagged)}.")
-    if broken := [_plain(name) for name in grading.gate if metrics[name].floor_standing == "broken"]:
+    if broken := [_plain(name) for name, metric in comparable.items() if metric.floor_standing == "broken"]:
         reasons.append(f"Beyond the floor that is set for it: {' and '.join(broken)}.")
     if reasons:
-        return "regression", " ".join(reasons)
+        return "regression", " ".join([*reasons, *mute.values()])
+    if mute:
+        return "inconclusive", next(iter(mute.values()))
     return "pass", "No gated metric is worse by more than the noise of measuring."
 
 
-def _not_comparable(name: MetricName, metric: MetricComparison) -> str | None:
-    """Why the questions that both sides scored say too little about the golden set; None where they say enough."""
+def may_turn_red(
+    metrics: Mapping[str, MetricComparison],
+    tables: Mapping[SideName, SideTable],
+    unchanged: NDArray[np.bool_],
+    grading: Grading,
+    look: GateLook,
+) -> bool:
+    """Whether the runs that are left could make a regression of a verdict that is none yet.
+
+    They could by a metric that can be compared, if its change has a chance to be flagged or its level lies beyond its
+    floor by less than the noise. ``metrics`` are those of ``look``.
+    """
+    verdict, _ = decide(metrics, tables, unchanged, grading)
+    if verdict == "regression" or unchanged.all() or _missing_coverage(tables, grading) is not None:
+        return False
+    mute = _not_comparable(metrics, grading)
+    return any(
+        look.chances[name] >= GIVE_UP_BELOW
+        or (metrics[name].floor_standing == "within_noise" and metrics[name].measured_noise)
+        for name in grading.gate
+        if name not in mute
+    )
+
+
+def _not_comparable(metrics: Mapping[str, MetricComparison], grading: Grading) -> dict[MetricName, str]:
+    """The gated metrics that say too little about the golden set, and why."""
+    reasons = {
+        name: _why_not_comparable(name, metrics[name])
+        if name in metrics
+        else f"The judge `{grading.fingerprint.method}` does not measure the gated metric {name}."
+        for name in grading.gate
+    }
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _why_not_comparable(name: MetricName, metric: MetricComparison) -> str | None:
+    """Why the questions that both sides scored say too little; None where they say enough."""
     n = metric.n_questions
+    if name == "hit_rate" and metric.n_either == 0:
+        return "No question has a hit rate: it takes questions with `relevant_ids`."
     if n == 0:
-        return f"No question has a {_plain(name)} on both sides, so there is nothing to compare."
+        return f"No question has {_with_article(name)} on both sides, so there is nothing to compare."
     if n < MIN_COMPARED * metric.n_either:
         return (
-            f"Only {n} of {metric.n_either} questions have a {_plain(name)} on both sides: "
+            f"Only {n} of {metric.n_either} questions have {_with_article(name)} on both sides: "
             "the others are answered on one side only."
         )
     if n < FEWEST_COMPARED:
@@ -89,12 +130,17 @@ def _add_questions(name: MetricName, metric: MetricComparison) -> str:
     Where no noise was measured, or none of any size could be seen, nothing is known but the fewest that it takes.
     """
     n, seen = metric.n_questions, metric.smallest_detectable
+    needs = " with `relevant_ids`" if name == "hit_rate" else ""
     if not seen or not metric.measured_noise or metric.n_unchanged:
-        return f"add {count(FEWEST_COMPARED - n, 'question')} or more"
+        return f"add {count(FEWEST_COMPARED - n, 'question')} or more{needs}"
     worth_seeing = WORTH_SEEING_IN_COUNTS if name in COUNTS else WORTH_SEEING
     needed = max(FEWEST_COMPARED, math.ceil(n * (seen / worth_seeing) ** 2))
     change = "drop" if metric.better == "higher" else "rise"
-    return f"add {count(needed - n, 'question')} to see a {change} of {worth_seeing:.2f}"
+    return f"add {count(needed - n, 'question')}{needs} to see a {change} of {worth_seeing:.2f}"
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {_plain(name)}"
 
 
 def _plain(name: str) -> str:

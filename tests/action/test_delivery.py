@@ -124,6 +124,8 @@ def test_the_deciding_metric_is_the_flagged_one_else_the_first_that_is_gated() -
     assert leading_metric(examples.results(metrics={"hit_rate": ungated, "a": calm, "b": worse})) == worse
     assert leading_metric(examples.results(metrics={"hit_rate": ungated, "a": calm})) == calm
     assert leading_metric(examples.results(metrics={})) is None
+    beyond = examples.metric(0.66, 0.60, floor=0.65, floor_standing="broken")
+    assert leading_metric(examples.results(metrics={"a": calm, "b": beyond})) == beyond
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,8 @@ def test_lines_of_other_commits_than_the_pull_requests_own_are_not_annotated(
 def test_one_side_alone_says_what_it_is(desk: Desk) -> None:
     desk.deliver(examples.first(), Activity("measure", None, MERGE, note="Measured once."))
     assert desk.summary.startswith("## The default branch by itself\n> Measured once.\n\n")
+    assert "### ⚪ Faithfulness 0.91 ± 0.03\n" in desk.summary
+    assert "First evaluation" not in desk.summary
 
 
 # --- the comment ---

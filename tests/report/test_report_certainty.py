@@ -7,6 +7,7 @@ import pytest
 from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.certainty import certainty
+from faithbot.report.table import metric_rows
 from faithbot.results import AnswerRecord, NoiseSources, Results, Usage
 
 
@@ -28,7 +29,7 @@ def test_noise_is_told_per_side_with_what_could_have_been_seen() -> None:
     assert certainty(regression())[0] == (
         "12 of 12 questions were compared. "
         "Two runs of the same side differed in faithfulness by 0.01 (base) and 0.03 (this PR). "
-        "p is how often noise alone would look at least this bad. "
+        "p is how often noise alone would look at least this bad (just as bad counts half). "
         "A drop of 0.07 would have been seen in 8 of 10 cases. "
         "On other questions of this kind the change is likely between −0.20 and −0.04."
     )
@@ -39,12 +40,23 @@ def test_for_a_metric_that_should_stay_low_a_rise_would_have_been_seen() -> None
     assert "A rise of 0.07 would have been seen" in text(results(metrics=rates))
 
 
+def test_what_would_have_been_seen_is_the_number_of_the_table() -> None:
+    fine = results(metrics={"faithfulness": metric(0.9104, 0.9084, 0.03, smallest_detectable=0.0238)})
+    assert "A drop of 0.024 would have been seen" in text(fine)
+    assert metric_rows(fine)[0][0].visible_from == "0.024"
+
+
 def test_unchanged_questions_measure_no_noise() -> None:
     assert certainty(nothing_changed())[0] == (
         "Every question went to the model unchanged, so there is no difference and no noise."
     )
     some = results(metrics={"faithfulness": metric(0.91, 0.90, n_unchanged=5)})
-    assert "5 of 12 questions went to the model unchanged" in text(some)
+    assert "12 of 12 questions were compared. 5 of them went to the model unchanged" in text(some)
+
+
+def test_where_signs_are_flipped_the_whole_tail_counts() -> None:
+    flipped = metric(0.91, 0.80, 0.0, p_value=0.03, method="sign-flip", measured_noise=False)
+    assert "would look at least this bad." in text(results(metrics={"faithfulness": flipped}))
 
 
 def test_one_run_measures_no_noise() -> None:

@@ -50,10 +50,12 @@ def test_a_claim_says_how_and_in_how_many_runs_it_stands(told: ChangedClaim, exp
 def test_a_claim_that_vanished_says_why() -> None:
     vanished = NO_LONGER_UNSUPPORTED[0]
     fixed = vanished.model_copy(update={"head_abstained": False})
-    told = no_longer_unsupported(regression(no_longer_unsupported=(vanished, fixed)))
+    rarer = fixed.model_copy(update={"head_runs": 1})
+    told = no_longer_unsupported(regression(no_longer_unsupported=(vanished, fixed, rarer)))
     assert [line.standing for line in told] == [
         "was not found, in 2 of 2 runs; the question is not answered any more",
         "was not found, in 2 of 2 runs; supported or not said any more",
+        "was not found, in 2 of 2 runs; now in 1",
     ]
 
 
@@ -121,7 +123,7 @@ def test_why_claims_lost_their_support_is_one_line(why: list[str], expected: str
     ("expected", "text"),
     [
         (0.43, "chance alone would give about 0.4"),
-        (12.4, "chance alone would give about 12"),
+        (12.4, "chance alone would give about 12, so this is no more than chance"),
         (0.0, "chance alone would give about 0"),
         (None, "how many chance alone would give takes two runs a side to tell"),
     ],
@@ -130,12 +132,24 @@ def test_what_chance_alone_would_give_stands_beside_the_news(expected: float | N
     assert chance(regression(expected_by_chance=expected)) == text
 
 
+def test_what_chance_alone_gives_is_called_so() -> None:
+    one = regression(newly_unsupported=NEWLY_UNSUPPORTED[:1], expected_by_chance=1.2)
+    assert chance(one) == "chance alone would give about 1.2, so this is no more than chance"
+
+
 def test_what_is_not_listed_is_counted() -> None:
     """Of the claims of some runs only those of this pull request: nobody misses base's."""
     told = "Not listed: 1 claim of some runs only, no more than chance gives; 1 accepted claim."
     assert not_listed(regression()) == told
     assert not_listed(regression(sporadic=())) == "Not listed: 1 accepted claim."
     assert not_listed(regression(sporadic=(), accepted=())) == ""
+    more, fewer = (
+        NEWLY_UNSUPPORTED[0].model_copy(update={"head_runs": head, "base_runs": base})
+        for head, base in ((2, 1), (1, 2))
+    )
+    assert not_listed(regression(sporadic=(more, fewer), accepted=())) == (
+        "Not listed: 1 claim of more runs than before, no more than chance gives."
+    )
 
 
 def setting(before: str | None, after: str | None, **fields: Any) -> SettingChange:

@@ -105,6 +105,24 @@ def test_the_cure_stands_right_below_an_inconclusive_headline() -> None:
     assert "Give the judge more time" in opened
 
 
+def test_a_question_that_only_this_pull_request_fails_on_stands_right_below_the_title() -> None:
+    notes = (
+        ResultWarning(code="head_failed", message="Only this pull request fails on “Do you ship abroad?”: crashed"),
+        ResultWarning(code="answers_cut", message="Answers were cut off."),
+    )
+    above, below = render_comment(results(warnings=notes)).split("| **faithfulness**")
+    assert "but 1 question fails" in above
+    assert "- Only this pull request fails on “Do you ship abroad?”: crashed" in above
+    assert "cut off" not in above
+    assert "- Answers were cut off." in below
+    assert "Only this" not in below
+
+
+def test_noise_that_was_not_measured_is_no_noise_of_0() -> None:
+    once = metric(0.91, 0.85, 0.0, measured_noise=False, method="sign-flip")
+    assert "±0" not in render_comment(results(runs=1, metrics={"faithfulness": once}))
+
+
 # Length
 
 

@@ -24,6 +24,25 @@ def test_a_level_is_read_in_plain_words(level: float, says: str) -> None:
     assert reading(results(metrics={"faithfulness": metric(0.9, level)})) == says
 
 
+def test_a_floor_that_no_headline_speaks_of_stands_beside_the_level() -> None:
+    below = metric(None, 0.60, p_value=None, floor=0.65, floor_standing="broken")
+    above = metric(None, 0.25, p_value=None, better="lower", floor=0.05, floor_standing="broken")
+    first = results(verdict="first", metrics={"faithfulness": below, "abstention_rate": above})
+    assert reading(first) == (
+        "A faithfulness of 0.60 means that it often invents (0.85 and more is good). "
+        "Faithfulness 0.60 is below its floor of 0.65. "
+        "Share of questions not answered 0.25 is above its ceiling of 0.05."
+    )
+    assert "floor" not in (reading(results(verdict="regression", metrics={"faithfulness": below})) or "")
+
+
+def test_a_level_close_to_its_floor_does_not_look_like_it() -> None:
+    close = metric(None, 0.6496, p_value=None, floor=0.65, floor_standing="broken")
+    assert "Faithfulness 0.6496 is below its floor of 0.65." in (
+        reading(results(verdict="first", metrics={"faithfulness": close})) or ""
+    )
+
+
 def test_other_metrics_and_no_level_are_not_read() -> None:
     assert reading(results(metrics={"hit_rate": metric(0.9, 0.9)})) is None
     assert reading(no_work()) is None
@@ -32,7 +51,7 @@ def test_other_metrics_and_no_level_are_not_read() -> None:
 @pytest.mark.parametrize(
     ("reason", "says"),
     [
-        ("unlikely", "3: more would have turned the verdict red in about 8 of 100 cases."),
+        ("unlikely", "3: by what was seen so far, more would have turned the verdict red in about 8 of 100 cases."),
         ("worse", "3: the change for the worse is clear."),
         ("unchanged", "3: every question went to the model unchanged."),
         ("no_noise", "3: the runs of a side came out the same, and more would do so, too."),

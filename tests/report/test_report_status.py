@@ -35,6 +35,19 @@ def test_the_metric_that_turned_it_red_comes_first() -> None:
     assert status_line(regression(metrics=metrics)).startswith("contradiction rate 0.02 → 0.20")
 
 
+def test_a_ceiling_that_turned_it_red_is_the_metric_shown() -> None:
+    unanswered = metric(0.02, 0.25, better="lower", floor=0.05, floor_standing="broken")
+    metrics = {"faithfulness": metric(0.91, 0.90), "abstention_rate": unanswered}
+    assert status_line(regression(metrics=metrics)) == (
+        "share of questions not answered 0.25, above its ceiling of 0.05"
+    )
+
+
+def test_one_run_has_no_noise_to_show() -> None:
+    once = metric(0.91, 0.85, 0.0, measured_noise=False)
+    assert status_line(results(metrics={"faithfulness": once})) == "faithfulness 0.91 → 0.85 (−0.06)"
+
+
 @given(st.text(max_size=2000))
 def test_it_fits_on_one_line_whatever_the_reason(reason: str) -> None:
     line = status_line(results(verdict="inconclusive", reason=reason))

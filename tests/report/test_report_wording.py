@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import example_results as examples
 from example_results import metric, results
 from faithbot.report import wording
+from faithbot.results import ResultWarning
 
 if TYPE_CHECKING:
     from faithbot.results import MetricComparison
@@ -36,6 +37,14 @@ levels = st.one_of(shares, fractions)
 )
 def test_numbers_use_a_true_minus_and_only_nothing_looks_like_0(value: float, decimals: int, expected: str) -> None:
     assert wording.number(value, decimals) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [(0.0238, 3, "0.024"), (0.0241, 3, "0.025"), (0.07, 2, "0.07"), (0.0701, 2, "0.08"), (0.0004, 2, "0.0004")],
+)
+def test_what_can_be_seen_is_rounded_up(value: float, decimals: int, expected: str) -> None:
+    assert wording.at_least(value, decimals) == expected
 
 
 def test_changes_have_a_sign() -> None:
@@ -151,6 +160,11 @@ def test_each_verdict_is_one_sentence(case, expected: str) -> None:
     assert wording.headline(case()) == expected
 
 
+def test_a_side_that_was_wanted_alone_lacks_no_other() -> None:
+    assert wording.headline(examples.first(), measured_alone=True) == "Faithfulness 0.91 ± 0.03"
+    assert wording.headline(examples.regression(), measured_alone=True).startswith("Faithfulness fell")
+
+
 @pytest.mark.parametrize(
     ("compared", "expected"),
     [
@@ -205,6 +219,17 @@ def test_questions_that_are_not_answered_any_more_stand_beside_the_headline_numb
     assert headline.endswith(end)
 
 
+def failing(n: int) -> tuple[ResultWarning, ...]:
+    return (ResultWarning(code="head_failed", message="Only this pull request fails on “Do you ship abroad?”."),) * n
+
+
+def test_a_question_that_fails_on_head_only_stands_in_the_headline() -> None:
+    assert wording.headline(results(warnings=failing(1))).endswith("noise ±0.03, but 1 question fails")
+    assert wording.headline(examples.regression(warnings=failing(2))).endswith("noise is ±0.04, and 2 questions fail")
+    both = examples.regression(metrics=unanswered(4 / 12, 0.05), warnings=failing(1))
+    assert wording.headline(both).endswith(", and 1 question fails and 4 more questions are not answered")
+
+
 def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:
     dropped = metric(0.91, 0.79, 0.0, p_value=0.004, flagged=True, method="sign-flip", measured_noise=False)
     assert wording.headline(examples.regression(metrics={"faithfulness": dropped})) == (
@@ -226,6 +251,13 @@ def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:
         (metric(0.91, 0.85, p_value=0.01, gated=False), "larger than noise (p = 0.010)"),
         (metric(0.91, 0.85, 0.0, p_value=0.2, measured_noise=False), "not clearly more than chance (p = 0.20)"),
         (metric(None, 0.85), ""),
+        (metric(None, 0.60, floor=0.65, floor_standing="broken"), "below its floor of 0.65"),
+        (metric(0.66, 0.60, 0.07, floor=0.65, floor_standing="broken"), "below its floor of 0.65"),
+        (metric(0.02, 0.3, 0.4, better="lower", floor=0.1, floor_standing="broken"), "above its ceiling of 0.10"),
+        (
+            metric(0.91, 0.60, flagged=True, p_value=0.004, floor=0.65, floor_standing="broken"),
+            "larger than noise (p = 0.004), below its floor of 0.65",
+        ),
     ],
 )
 def test_a_change_has_a_plain_word(compared: MetricComparison, expected: str) -> None:

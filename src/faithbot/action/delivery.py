@@ -60,7 +60,9 @@ class Delivery:
         code = job_exit_code(results, self.inputs.fail_on)
         if activity is not None and activity.task == "noise" and results.failure is None:
             code = 0  # it measures, and has nothing to forbid
-        report = _with_notes(render_report(results, run_url=self.runner.run_url), activity)
+        is_alone = activity is not None and activity.task == "measure"
+        report = render_report(results, run_url=self.runner.run_url, measured_alone=is_alone)
+        report = _with_notes(report, activity)
         files = self._write_files(results, report)
         self._tell_runner("the summary", lambda: write_summary(self.runner, report))
         if activity is not None and activity.status_commit is not None:
@@ -164,7 +166,7 @@ def _measured(results: Results) -> dict[str, str]:
 def leading_metric(results: Results) -> MetricComparison | None:
     """The gated metric that decided, else the first gated one."""
     gated = [metric for metric in results.metrics.values() if metric.gated]
-    return next((metric for metric in gated if metric.flagged), gated[0] if gated else None)
+    return next((metric for metric in gated if metric.turns_red), gated[0] if gated else None)
 
 
 def artifact_folder(workspace: Path, folder: str) -> Path:

@@ -122,7 +122,10 @@ def _engine() -> Any:
     try:
         return importlib.import_module("xllamacpp")
     except ImportError as error:
-        raise UsageError(f"embedded/ models need an extra: pip install 'faithbot[embedded]' ({error}).") from error
+        raise UsageError(
+            f"embedded/ models need an extra: pip install 'faithbot[embedded]' ({error}). "
+            "The GitHub Action's image is without it: use ollama/ there."
+        ) from error
 
 
 def _identify(name: str) -> ModelIdentity:

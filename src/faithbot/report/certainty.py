@@ -46,9 +46,9 @@ def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
     sources = results.noise_sources.get(name)
     return [
         *_compared_questions(metric, len(results.questions)),
+        *_unchanged_questions(metric),
         *_run_differences(name, metric, results.runs),
         *([noise_sources(sources)] if sources else []),
-        *_unchanged_questions(metric),
         *_p_value(metric),
         *_smallest_detectable(metric),
         *_other_questions(metric),
@@ -91,22 +91,21 @@ def _unchanged_questions(metric: MetricComparison) -> Iterator[str]:
     if wording.is_unchanged(metric):
         yield "Every question went to the model unchanged, so there is no difference and no noise."
     elif metric.n_unchanged:
-        yield (
-            f"{metric.n_unchanged} of {count(metric.n_questions, 'question')} went to the model unchanged: "
-            "no difference there, and no noise."
-        )
+        yield (f"{metric.n_unchanged} of them went to the model unchanged: no difference there, and no noise.")
 
 
 def _p_value(metric: MetricComparison) -> Iterator[str]:
     if "(p " in wording.meaning(metric):
-        yield "p is how often noise alone would look at least this bad."
+        ties = " (just as bad counts half)" if metric.method == "relabelling" else ""
+        yield f"p is how often noise alone would look at least this bad{ties}."
 
 
 def _smallest_detectable(metric: MetricComparison) -> Iterator[str]:
     if metric.smallest_detectable and not wording.is_unchanged(metric):
         worse = "drop" if metric.better == "higher" else "rise"
         would = "would be" if metric.delta is None else "would have been"
-        yield f"A {worse} of {wording.number(metric.smallest_detectable)} {would} seen in 8 of 10 cases."
+        seen = wording.at_least(metric.smallest_detectable, wording.table_decimals_for(metric))
+        yield f"A {worse} of {seen} {would} seen in 8 of 10 cases."
 
 
 def _other_questions(metric: MetricComparison) -> Iterator[str]:

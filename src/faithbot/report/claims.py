@@ -71,11 +71,12 @@ def no_longer_unsupported(results: Results) -> list[ChangedClaim]:
 
 
 def chance(results: Results) -> str:
-    """``chance alone would give about 0.4``: beside how many claims became unsupported."""
+    """``chance alone would give about 0.4``, and whether that is all of it: beside how many became unsupported."""
     expected = results.expected_by_chance
     if expected is None:
         return "how many chance alone would give takes two runs a side to tell"
-    return f"chance alone would give about {number(expected, 1 if expected < 10 else 0)}"
+    told = f"chance alone would give about {number(expected, 1 if expected < 10 else 0)}"
+    return f"{told}, so this is no more than chance" if len(results.newly_unsupported) <= expected else told
 
 
 def reasons(results: Results) -> str:
@@ -96,8 +97,11 @@ def reasons(results: Results) -> str:
 
 def not_listed(results: Results) -> str:
     """``Not listed: 9 claims of some runs only, no more than chance gives; 2 accepted claims.`` Empty without any."""
-    sporadic = sum(change.head_runs > 0 for change in results.sporadic)
-    parts = [f"{count(sporadic, 'claim')} of some runs only, no more than chance gives"] if sporadic else []
+    some_runs = sum(change.head_runs > 0 and not change.base_runs for change in results.sporadic)
+    more_runs = sum(change.head_runs > change.base_runs > 0 for change in results.sporadic)
+    parts = [f"{count(some_runs, 'claim')} of some runs only, no more than chance gives"] if some_runs else []
+    if more_runs:
+        parts.append(f"{count(more_runs, 'claim')} of more runs than before, no more than chance gives")
     if results.accepted:
         parts.append(count(len(results.accepted), "accepted claim"))
     return f"Not listed: {'; '.join(parts)}." if parts else ""
@@ -129,6 +133,8 @@ def _head_standing(change: ClaimChange, runs: int) -> str:
 
 def _base_standing(change: ClaimChange, runs: int) -> str:
     now = "the question is not answered any more" if change.head_abstained else "supported or not said any more"
+    if change.head_runs:
+        now = f"now in {change.head_runs}"
     return f"was {_support(change)}{_in_runs(change.base_runs, runs)}; {now}"
 
 

@@ -16,7 +16,7 @@ from faithbot.report.slices import slice_rows, slices_table
 from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, markdown_table, metric_rows
 
 if TYPE_CHECKING:
-    from faithbot.results import Results
+    from faithbot.results import Results, ResultWarning
 
 MARKER = "<!-- faithbot -->"
 """First line of every comment, by which the next run finds it."""
@@ -70,12 +70,13 @@ def render_comment(results: Results, *, run_url: str | None = None, limit: int =
     return f"{MARKER}\n### {_title(results)}\n\nThe rest is too long for a comment: `results.json` holds it.\n"
 
 
-def render_report(results: Results, *, run_url: str | None = None) -> str:
-    """Everything that the comment has, at full length."""
-    return _render(results, _WHOLE, run_url)
+def render_report(results: Results, *, run_url: str | None = None, measured_alone: bool = False) -> str:
+    """Everything that the comment has, at full length; ``measured_alone`` where one side is all that was wanted."""
+    return _render(results, _WHOLE, run_url, measured_alone=measured_alone)
 
 
-def _render(results: Results, form: _Form, run_url: str | None) -> str:
+def _render(results: Results, form: _Form, run_url: str | None, *, measured_alone: bool = False) -> str:
+    urgent, further = _notes(results)
     return (
         _environment()
         .get_template("comment.md.j2")
@@ -85,11 +86,13 @@ def _render(results: Results, form: _Form, run_url: str | None) -> str:
             is_whole=form in (_FORMS[0], _WHOLE),
             run_url=run_url,
             grading_notice=changes.grading_notice(results),
-            title=_title(results),
+            title=_title(results, measured_alone=measured_alone),
             results=results,
             has_base="base" in results.sides,
             is_evaluated=any(side.answers for side in results.sides.values()),
             head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
+            urgent=urgent,
+            further=further,
             table=_metrics_table(results),
             slices=slice_rows(results),
             chance=claims.chance(results),
@@ -106,8 +109,15 @@ def _render(results: Results, form: _Form, run_url: str | None) -> str:
     )
 
 
-def _title(results: Results) -> str:
-    return f"{MARKS[results.verdict]} {escape_text(wording.headline(results), 300)}"
+def _title(results: Results, *, measured_alone: bool = False) -> str:
+    return f"{MARKS[results.verdict]} {escape_text(wording.headline(results, measured_alone=measured_alone), 300)}"
+
+
+def _notes(results: Results) -> tuple[list[ResultWarning], list[ResultWarning]]:
+    """Those that stand right below the title and those below the table: a failure is no footnote, nor is a cure."""
+    is_urgent = [results.verdict == "inconclusive" or note.code == "head_failed" for note in results.warnings]
+    marked = list(zip(results.warnings, is_urgent, strict=True))
+    return [note for note, urgent in marked if urgent], [note for note, urgent in marked if not urgent]
 
 
 def _metrics_table(results: Results) -> str:

@@ -41,7 +41,16 @@ def _band(noise_band: float | None) -> str:
     return "no noise was measured within the halves" if noise_band is None else f"noise ±{number(noise_band, 3)}"
 
 
+def _tested(noise: SelfComparison) -> str:
+    """``faithfulness for a drop; min_effect hides drops up to 0.02``."""
+    change = "drop" if noise.better == "higher" else "rise"
+    of = f", the first of {len(noise.gated)} gated metrics," if len(noise.gated) > 1 else ""
+    hidden = f"; min_effect hides {change}s up to {number(noise.min_effect)}" if noise.min_effect else ""
+    return f"{label(noise.metric)}{of} for a {change}{hidden}"
+
+
 def _facts(noise: SelfComparison) -> Iterator[str]:
+    yield f"- Tested: {_tested(noise)}."
     rate = noise.false_alarms / noise.relabellings
     yield (
         f"- False alarms: {noise.false_alarms} of {noise.relabellings} other ways to deal these runs to two halves "

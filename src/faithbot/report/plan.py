@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from faithbot.report.wording import count, label, number
+from faithbot.report.wording import at_least, count, label, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,10 +22,11 @@ def render_plan(plan: Plan) -> str:
 
 
 def _opening(plan: Plan) -> str:
+    ignored = f"; the gate ignores up to {number(plan.min_effect)}" if plan.min_effect else ""
     return (
-        f"To see {label(plan.metric)} change by {number(plan.drop)} for the worse in 8 of 10 comparisons "
-        f"(one run of a question varies by ±{number(plan.variance**0.5)}, measured on "
-        f"{count(plan.n_questions, 'question')}):"
+        f"To see {label(plan.metric)} change by {number(plan.drop)} for the worse in 8 of 10 comparisons, if it "
+        f"is spread over all questions (one run of a question varies by ±{number(plan.variance**0.5)}, measured on "
+        f"{count(plan.n_questions, 'question')}{ignored}):"
     )
 
 
@@ -44,7 +45,8 @@ def _needed(plan: Plan) -> str:
 
 
 def _seen_now(option: RunsPlan, plan: Plan) -> str:
-    return number(option.seen[plan.n_questions], 3) if plan.n_questions in option.seen else ""
+    """A golden set that is too small for a verdict sees nothing."""
+    return at_least(option.seen[plan.n_questions], 3) if plan.n_questions in option.seen else "nothing"
 
 
 def _seen(option: RunsPlan, plan: Plan) -> str:
@@ -58,4 +60,4 @@ def _curve(seen: dict[int, float], drop: float) -> Iterator[str]:
     for questions, smallest in seen.items():
         bar = "█" * max(1, round(_WIDTH * smallest / widest))
         mark = f"  sees {number(drop)}" if smallest <= drop else ""
-        yield f"{questions:>6}  {number(smallest, 3):>6}  {bar}{mark}"
+        yield f"{questions:>6}  {at_least(smallest, 3):>6}  {bar}{mark}"

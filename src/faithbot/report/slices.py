@@ -58,14 +58,13 @@ def slices_table(rows: list[SliceRow], limit: int) -> str:
 def _interest(metric: MetricComparison) -> tuple[float, float]:
     """How many times its noise a slice moved; slices of which no noise is known come last, by their change."""
     change = abs(metric.delta or 0.0)
-    if metric.noise_band is None or not metric.measured_noise:
+    if not wording.has_noise(metric):
         return -1.0, change
     return (change / metric.noise_band if metric.noise_band else 0.0 if not change else math.inf), change
 
 
 def _row(tag: str, name: str, metric: MetricComparison) -> SliceRow:
     decimals = wording.table_decimals_for(metric)
-    has_noise = metric.noise_band is not None and metric.measured_noise
     return SliceRow(
         tag=tag,
         metric=wording.label(name),
@@ -73,5 +72,5 @@ def _row(tag: str, name: str, metric: MetricComparison) -> SliceRow:
         base="" if metric.base is None else wording.number(metric.base, decimals),
         head="" if metric.head is None else wording.number(metric.head, decimals),
         change=wording.signed(metric.delta or 0.0, decimals),
-        noise=f"±{wording.number(metric.noise_band or 0.0, decimals)}" if has_noise else "",
+        noise=f"±{wording.number(metric.noise_band or 0.0, decimals)}" if wording.has_noise(metric) else "",
     )

@@ -8,6 +8,8 @@ from faithbot.levels import BANDS, read_level
 from faithbot.report import wording
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from faithbot.results import Results, Stopping
 
 _GOOD = next(lowest for lowest, reading in BANDS if reading == "good")
@@ -20,11 +22,27 @@ _READINGS = {
 
 
 def reading(results: Results) -> str | None:
-    """``A faithfulness of 0.79 leaves room for improvement (0.85 and more is good).``"""
+    """``A faithfulness of 0.79 leaves room for improvement (0.85 and more is good).``
+
+    Where the headline is not about it, also which metrics are beyond their floor.
+    """
+    return " ".join([*_readings(results), *_beyond_floors(results)]) or None
+
+
+def _readings(results: Results) -> Iterator[str]:
     for name, metric in results.metrics.items():
         if metric.reading is not None and metric.head is not None:
-            return f"A {wording.label(name)} of {_level(name, metric.head)} {_READINGS[metric.reading]}."
-    return None
+            yield f"A {wording.label(name)} of {_level(name, metric.head)} {_READINGS[metric.reading]}."
+            return
+
+
+def _beyond_floors(results: Results) -> Iterator[str]:
+    if results.verdict == "regression":
+        return
+    for name, metric in results.metrics.items():
+        if metric.floor_standing == "broken":
+            sentence = wording.beyond_floor(name, metric)
+            yield f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _level(name: str, mean: float) -> str:
@@ -47,7 +65,7 @@ def _why_stopped(plan: Stopping) -> str:
     if plan.reason == "unlikely":
         percent = 100 * plan.looks[-1].chance_of_regression
         cases = f"about {percent:.0f}" if percent >= 1 else "fewer than 1"
-        return f"more would have turned the verdict red in {cases} of 100 cases"
+        return f"by what was seen so far, more would have turned the verdict red in {cases} of 100 cases"
     return {
         "worse": "the change for the worse is clear",
         "unchanged": "every question went to the model unchanged",

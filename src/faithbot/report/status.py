@@ -15,11 +15,16 @@ MAX_CHARACTERS = 140
 
 
 def status_line(results: Results) -> str:
-    """``faithfulness 0.91 → 0.84 (−0.07, noise ±0.03)``; the headline where there are no two levels to show."""
+    """``faithfulness 0.91 → 0.84 (−0.07, noise ±0.03)``; the headline where there are no two levels to show.
+
+    Of several gated metrics the first that turned it red.
+    """
     gated = [(name, metric) for name, metric in results.metrics.items() if metric.gated]
-    shown = [one for one in gated if one[1].flagged] or gated
+    shown = [one for one in gated if one[1].turns_red] or gated
     if results.verdict in ("pass", "regression"):
         for name, metric in shown:
+            if metric.floor_standing == "broken" and not metric.flagged:
+                return plain(wording.beyond_floor(name, metric, link=","), MAX_CHARACTERS)
             if metric.base is not None and metric.head is not None:
                 return plain(_levels(name, metric, metric.base, metric.head), MAX_CHARACTERS)
     return plain(wording.headline(results), MAX_CHARACTERS)
@@ -27,6 +32,6 @@ def status_line(results: Results) -> str:
 
 def _levels(name: str, metric: MetricComparison, base: float, head: float) -> str:
     decimals = wording.decimals_for(metric)
-    noise = f", noise ±{wording.number(metric.noise_band, decimals)}" if metric.noise_band is not None else ""
+    noise = f", noise ±{wording.number(metric.noise_band or 0.0, decimals)}" if wording.has_noise(metric) else ""
     levels = f"{wording.number(base, decimals)} → {wording.number(head, decimals)}"
     return f"{wording.label(name)} {levels} ({wording.signed(head - base, decimals)}{noise})"

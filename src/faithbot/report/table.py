@@ -56,12 +56,14 @@ def _row(name: str, metric: MetricComparison) -> Row:
     def shown(value: float | None, prefix: str = "") -> str:
         return "" if value is None else prefix + wording.number(value, decimals)
 
+    detectable = metric.smallest_detectable
+
     return Row(
         metric=wording.label(name),
         base=shown(metric.base),
         head=shown(metric.head),
         change="" if metric.delta is None else wording.signed(metric.delta, decimals),
-        noise=shown(metric.noise_band, "±"),
-        visible_from=shown(metric.smallest_detectable),
+        noise=shown(metric.noise_band, "±") if wording.has_noise(metric) else "",
+        visible_from="" if detectable is None else wording.at_least(detectable, decimals),
         meaning=wording.meaning(metric),
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from faithbot.metrics import questions_moved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from faithbot.results import MetricComparison, Results
 
 _LABELS = {
@@ -40,6 +43,13 @@ def number(value: float, decimals: int = 2) -> str:
         decimals += 1
     digits = f"{size:.{decimals}f}" if size < 1e6 else f"{size:.3g}"
     return f"−{digits}" if value < 0 else digits
+
+
+def at_least(value: float, decimals: int = 2) -> str:
+    """Like `number`, rounded up: a change that is promised to be seen must not be smaller than what is."""
+    while decimals < _MOST_DECIMALS and value < 0.5 * 10.0**-decimals:
+        decimals += 1
+    return number(math.ceil(value * 10**decimals - _NOTHING) / 10**decimals, decimals)
 
 
 def signed(value: float, decimals: int = 2) -> str:
@@ -114,24 +124,30 @@ def count(n: int, thing: str) -> str:
 
 
 def meaning(metric: MetricComparison) -> str:
-    """The change in plain words: ``larger than noise (p = 0.004)``, ``within noise``, ``unchanged``.
+    """The change in plain words: ``larger than noise (p = 0.004)``, ``within noise``, ``below its floor of 0.65``.
 
     The p-value belongs to "did it get worse?", so it stands only beside a change for the worse.
     """
-    if metric.delta is None:
-        return ""
+    beyond = _limit(metric) if metric.floor_standing == "broken" else ""
+    if metric.delta is None or (beyond and not metric.flagged):
+        return beyond
+    return f"{_size_of_change(metric)}, {beyond}" if beyond else _size_of_change(metric)
+
+
+def _size_of_change(metric: MetricComparison) -> str:
     if is_unchanged(metric):
         return "unchanged"
     p = _p_in_brackets(metric)
     if metric.flagged or metric.improved or _would_be_flagged(metric):
         return f"larger than noise{p}"
-    if abs(metric.delta) < _NOTHING:
+    change = abs(metric.delta or 0.0)
+    if change < _NOTHING:
         return "no change"
-    if metric.noise_band is None or not metric.measured_noise:
+    if not has_noise(metric):
         return f"not clearly more than chance{p}"
-    if abs(metric.delta) <= metric.noise_band:
+    if change <= (metric.noise_band or 0.0):
         return f"within noise{p}"
-    return f"too small to count{p}" if abs(metric.delta) < metric.min_effect else f"not clearly above noise{p}"
+    return f"too small to count{p}" if change < metric.min_effect else f"not clearly above noise{p}"
 
 
 def _would_be_flagged(metric: MetricComparison) -> bool:
@@ -145,42 +161,71 @@ def is_unchanged(metric: MetricComparison) -> bool:
     return 0 < metric.n_questions <= metric.n_unchanged
 
 
+def has_noise(metric: MetricComparison) -> bool:
+    """Its runs measured the noise, be it 0; one run a side measures none."""
+    return metric.noise_band is not None and metric.measured_noise
+
+
 def _p_in_brackets(metric: MetricComparison) -> str:
     worse = (metric.delta or 0.0) < 0 if metric.better == "higher" else (metric.delta or 0.0) > 0
     return f" ({p_text(metric.p_value)})" if worse and metric.p_value is not None else ""
 
 
-def headline(results: Results) -> str:
-    """The verdict in one sentence, without its mark."""
+def headline(results: Results, *, measured_alone: bool = False) -> str:
+    """The verdict in one sentence, without its mark.
+
+    ``measured_alone``: one side is all that was wanted, so that the lack of another is nothing to mention.
+    """
     gated = {name: metric for name, metric in results.metrics.items() if metric.gated}
-    sentences = {"regression": _regression, "pass": _pass, "first": _first}
+    sentences = {"regression": _regression, "pass": _pass, "first": _alone if measured_alone else _first}
     make = sentences.get(results.verdict)
     reason = results.reason.strip().rstrip(".")
-    return (make(gated) or reason) + _unanswered(results) if make else f"Cannot tell: {reason}"
+    if make is None:
+        return f"Cannot tell: {reason}"
+    return (make(gated) or reason) + _beside(results, [_failing(results), _unanswered(results)])
+
+
+def _beside(results: Results, clauses: Iterable[str]) -> str:
+    """``, but 1 question fails and 4 more questions are not answered``: what the numbers before it leave out."""
+    link = "and" if results.verdict == "regression" else "but"
+    told = " and ".join(filter(None, clauses))
+    return f", {link} {told}" if told else ""
+
+
+def _failing(results: Results) -> str:
+    """``1 question fails``: on this pull request only."""
+    n = sum(warning.code == "head_failed" for warning in results.warnings)
+    return f"{count(n, 'question')} {'fails' if n == 1 else 'fail'}" if n else ""
 
 
 def _unanswered(results: Results) -> str:
-    """``, but 4 more questions are not answered``: who answers less invents less. Empty within the noise."""
+    """``4 more questions are not answered``: who answers less invents less. Empty within the noise."""
     shift = results.metrics.get("abstention_rate")
     if shift is None or shift.gated or (more := questions_moved(shift)) < 1:
         return ""
     if (shift.delta or 0.0) <= (shift.noise_band or 0.0):
         return ""
-    link = "and" if results.verdict == "regression" else "but"
-    return f", {link} {count(more, 'more question')} {'is' if more == 1 else 'are'} not answered"
+    return f"{count(more, 'more question')} {'is' if more == 1 else 'are'} not answered"
 
 
 def _regression(gated: dict[str, MetricComparison]) -> str:
     flagged = {name: metric for name, metric in gated.items() if metric.flagged}
-    broken = [_broken_floor(name, metric) for name, metric in gated.items() if metric.floor_standing == "broken"]
+    broken = [beyond_floor(name, metric) for name, metric in gated.items() if metric.floor_standing == "broken"]
     moved = [_moved(flagged, "noise is")] if flagged else []
     return _sentence([*moved, *broken], len(moved) + len(broken))
 
 
-def _broken_floor(name: str, metric: MetricComparison) -> str:
-    """``faithfulness 0.58 is below its floor of 0.65``; for metrics that are better when lower it is a ceiling."""
+def beyond_floor(name: str, metric: MetricComparison, link: str = " is") -> str:
+    """``faithfulness 0.58 is below its floor of 0.65``, with as many decimals as it takes for the two to differ."""
+    level, floor = metric.head or 0.0, metric.floor or 0.0
+    decimals = next((d for d in range(2, _MOST_DECIMALS) if _rounded(level, d) != _rounded(floor, d)), _MOST_DECIMALS)
+    return f"{label(name)} {number(level, decimals)}{link} {_limit(metric)}"
+
+
+def _limit(metric: MetricComparison) -> str:
+    """``below its floor of 0.65``; for metrics that are better when lower it is a ceiling."""
     limit = "below its floor" if metric.better == "higher" else "above its ceiling"
-    return f"{label(name)} {number(metric.head or 0.0)} is {limit} of {number(metric.floor or 0.0)}"
+    return f"{limit} of {number(metric.floor or 0.0)}"
 
 
 def _pass(gated: dict[str, MetricComparison]) -> str:
@@ -192,10 +237,20 @@ def _pass(gated: dict[str, MetricComparison]) -> str:
 
 
 def _first(gated: dict[str, MetricComparison]) -> str:
+    level = _level(gated)
+    return f"First evaluation: {level}, nothing to compare with yet" if level else ""
+
+
+def _alone(gated: dict[str, MetricComparison]) -> str:
+    return _sentence([_level(gated)], 1)
+
+
+def _level(gated: dict[str, MetricComparison]) -> str:
+    """``faithfulness 0.91 ± 0.03``, of the first gated metric that has a level."""
     for name, metric in gated.items():
         if metric.head is not None:
             band = f" ± {number(metric.noise_band)}" if metric.noise_band else ""
-            return f"First evaluation: {label(name)} {number(metric.head)}{band}, nothing to compare with yet"
+            return f"{label(name)} {number(metric.head)}{band}"
     return ""
 
 

@@ -1,0 +1,76 @@
+"""What a pull request with 30 questions costs outside the models: the real image, Ollama in a container, GitHub's API.
+
+    python benchmarks/action.py
+
+Wants a Docker engine, as the end-to-end tests do, whose machine and API it uses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "e2e")]
+
+from test_action import NUMBER, REPOSITORY, TOKEN, change, check_out, example_files, open_pull, opened  # noqa: E402
+
+import docker_engine  # noqa: E402
+from actions_runner import HOST, Machine  # noqa: E402
+from faithbot.models.gguf import locate  # noqa: E402
+from faithbot.ollama_service import ServiceSettings, start_service  # noqa: E402
+from git_repository import make_repository  # noqa: E402
+from github_double import GitHubDouble  # noqa: E402
+from ollama_process import provide_model  # noqa: E402
+
+QUESTIONS = 30
+
+
+def main() -> None:
+    """Run one pull request, cold, and print where its time went."""
+    with tempfile.TemporaryDirectory(prefix="faithbot-benchmark-") as folder, GitHubDouble(REPOSITORY) as api:
+        root = Path(folder)
+        api.add_token(TOKEN)
+        origin = make_repository(root / f"{REPOSITORY}.git", thirty_questions(), {"from-memory": change("from-memory")})
+        pull = open_pull(origin, "from-memory")
+        api.add_pull_request(NUMBER, pull.head, head="acme:from-memory")
+        machine = make_machine(root / "machine", api)
+        check_out(origin, machine, pull.merge)
+        outcome = machine.run("pull_request", opened(pull, "from-memory"), pull.merge)
+        usage = machine.results()["usage"]
+    phases = re.search(r"^faithbot: time: (.*)$", outcome.log, re.MULTILINE)
+    busy = usage["busy_share"] * usage["seconds"]
+    print(f"verdict {outcome.outputs['verdict']}, {usage['answers']} answers, {usage['model_calls']} model calls")
+    print(phases[1] if phases else outcome.log)
+    print(f"wall time of the container {outcome.seconds:.1f} s, a model at work {busy:.1f} s")
+    print(f"outside the models {outcome.seconds - busy:.1f} s: {1 - busy / outcome.seconds:.0%} of it")
+
+
+def thirty_questions() -> dict[str, str | bytes | None]:
+    """The example, each of its questions asked in three ways."""
+    files = example_files()
+    rows = [json.loads(line) for line in bytes(files["evals/golden.jsonl"] or b"").splitlines()]
+    asked = [
+        {**row, "id": f"{row.get('id', number)}-{way}", "question": row["question"] + suffix}
+        for number, row in enumerate(rows)
+        for way, suffix in enumerate(("", " Please say.", " I would like to know."))
+    ]
+    assert len(asked) == QUESTIONS
+    return {**files, "evals/golden.jsonl": "".join(json.dumps(row) + "\n" for row in asked)}
+
+
+def make_machine(root: Path, api: GitHubDouble) -> Machine:
+    """A runner with the model at hand, as where a cache was restored."""
+    ollama = docker_engine.image("ollama")
+    machine = Machine(root, docker_engine.image("faithbot"), f"http://{HOST}:{api.port}", REPOSITORY, ollama)
+    settings = ServiceSettings(models_dir=machine.models, owner="faithbot benchmark", image=ollama)
+    with start_service(settings, lambda _: None) as service:
+        provide_model(service.url, locate("smollm2-135m"))
+    return machine
+
+
+if __name__ == "__main__":
+    main()
