@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from faithbot import relabelling
@@ -59,6 +59,7 @@ def sides(draw: st.DrawFn, score: st.SearchStrategy[float], most_questions: int 
 
 @settings(deadline=None)
 @given(sides(SHARES) | sides(TENTHS_AND_MORE), st.booleans())
+@example(runs=([[0.0, 0.0]], [[0.0, 0.0, 1.0]]), two_sided=True)  # a drop of 1/2 is no tie with a rise of 1/3
 def test_p_is_that_of_plain_enumeration(runs: tuple[Rows, Rows], two_sided: bool) -> None:
     base, head = runs
     p = relabelling_p(np.array(base), np.array(head), two_sided=two_sided)

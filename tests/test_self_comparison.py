@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from faithbot.errors import EvaluationError
-from faithbot.metrics import METRICS
 from faithbot.report.noise import render_noise
 from faithbot.self_comparison import count_false_alarms, describe_noise, flip_rate
 from records import noisy_results
-
-FAITHFULNESS = METRICS["faithfulness"]
 
 
 def test_the_runs_of_both_halves_are_looked_at_together() -> None:
@@ -46,18 +43,18 @@ def test_a_flip_is_a_pair_of_runs_that_disagrees(runs: list[list[float]], rate: 
 def test_dealt_by_chance_few_halves_are_flagged_however_noisy_they_are(noise: float) -> None:
     """5 % is the rule's promise; 200 relabellings may wander by three standard errors, 4.6 points."""
     runs = np.random.default_rng(3).normal(0.8, noise, (30, 4))
-    assert 0 < count_false_alarms(runs, 2, FAITHFULNESS, 0.0, 200) <= 19
+    assert 0 < count_false_alarms({"faithfulness": runs}, 2, {"faithfulness": 0.0}, 200) <= 19
 
 
 def test_a_smallest_effect_keeps_small_halves_from_being_flagged() -> None:
     runs = np.random.default_rng(3).normal(0.8, 0.02, (30, 4))
-    assert count_false_alarms(runs, 2, FAITHFULNESS, 0.5, 50) == 0
+    assert count_false_alarms({"faithfulness": runs}, 2, {"faithfulness": 0.5}, 50) == 0
 
 
 def test_a_real_difference_between_the_halves_is_no_false_alarm_of_others() -> None:
     """Runs whose second half is lower: dealt anew, half of the runs fall on either side of the comparison."""
     runs = np.random.default_rng(3).normal([0.8, 0.8, 0.6, 0.6], 0.02, (30, 4))
-    assert count_false_alarms(runs, 2, FAITHFULNESS, 0.0, 200) <= 19
+    assert count_false_alarms({"faithfulness": runs}, 2, {"faithfulness": 0.0}, 200) <= 19
 
 
 def test_the_report_says_what_was_tested_and_what_is_never_flagged() -> None:
@@ -65,11 +62,21 @@ def test_the_report_says_what_was_tested_and_what_is_never_flagged() -> None:
     gated = {
         name: metric.model_copy(update={"gated": True, "min_effect": 0.02}) for name, metric in results.metrics.items()
     }
-    assert len(gated) > 1
     text = render_noise(describe_noise(results.model_copy(update={"metrics": gated})))
-    assert f"- Tested: faithfulness, the first of {len(gated)} gated metrics, for a drop; min_effect hides" in text
-    assert "hides drops up to 0.02." in text
+    assert (
+        "- Tested: faithfulness for a drop (min_effect hides those up to 0.02), contradiction rate for a rise" in text
+    )
+    assert "; all but the false alarms below is about faithfulness.\n" in text
     assert "- Tested: faithfulness for a drop.\n" in render_noise(describe_noise(results))
+
+
+def test_false_alarms_are_those_of_the_whole_gate() -> None:
+    """A first metric without noise gives none; the second shares the 5 % with it by Holm's rule."""
+    scores = {
+        "faithfulness": np.ones((12, 4)),
+        "contradiction_rate": np.random.default_rng(3).normal(0.2, 0.1, (12, 4)),
+    }
+    assert 0 < count_false_alarms(scores, 2, dict.fromkeys(scores, 0.0), 100) <= 11
 
 
 def test_runs_that_all_agree_have_nothing_to_list() -> None:
@@ -86,7 +93,7 @@ def test_without_a_second_scored_run_there_is_no_noise_to_look_at() -> None:
             "answers": tuple(record.model_copy(update={"judgement": None}) for record in results.sides["base"].answers)
         }
     )
-    with pytest.raises(EvaluationError, match="no question has a faithfulness in two runs"):
+    with pytest.raises(EvaluationError, match="no question has faithfulness in two runs"):
         describe_noise(results.model_copy(update={"sides": {"base": failed, "head": alone}}))
 
 

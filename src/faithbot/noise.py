@@ -87,8 +87,8 @@ def compare_runs(
 
     *Test*: the relabelling test of :mod:`faithbot.relabelling`. Where the changed questions show no noise at all, the
     test flips the sign of each question's change instead. Its p-value is the whole tail: where all move by the same,
-    the mid-p would flag up to 7.3 % of unchanged comparisons. So 5 questions that all move one way are the fewest that can
-    reach alpha = 0.05.
+    the mid-p would flag up to 7.3 % of unchanged comparisons. So 5 questions that all move one way are the fewest that
+    can reach alpha = 0.05.
 
     *smallest_detectable*: critical value plus Student's 80 % quantile, times the standard error, for a change spread
     evenly over the changed questions: in Gaussian noise 76 to 80 % of such changes are flagged

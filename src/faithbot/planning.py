@@ -11,6 +11,7 @@ from faithbot.config import COUNTS
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.metrics import first_gated
 from faithbot.noise_sources import variance_of_runs
+from faithbot.report.wording import label
 from faithbot.sample_size import questions_for, smallest_drop
 from faithbot.side_table import SideTable
 from faithbot.verdict import FEWEST_COMPARED
@@ -68,11 +69,11 @@ def plan_for(results: Results, drop: float) -> Plan:
     tables = [SideTable(results.questions, side.answers, results.runs) for side in results.sides.values()]
     variance = variance_of_runs(np.concatenate([table.scores(metric) for table in tables]))
     if variance is None:
-        raise EvaluationError(f"no question has two runs with a {metric.name}, so no noise: compare with --runs 2.")
+        raise EvaluationError(f"no question has {label(metric.name)} in two runs, so no noise: compare with --runs 2.")
     if variance == 0:
         raise EvaluationError(
-            f"all runs of a question came out the same, so {metric.name} has no noise to plan with: "
-            "any drop that moves 4 questions or more can be seen."
+            f"all runs of a question came out the same, so {label(metric.name)} has no noise to plan with: "
+            "any drop that moves 5 questions or more can be seen."
         )
     n_questions = len(results.questions)
     needed = {runs: _questions_for(drop, variance, runs, min_effect) for runs in RUNS}
@@ -97,10 +98,10 @@ def plan_for(results: Results, drop: float) -> Plan:
 
 def _check_drop(drop: float, metric: Metric, min_effect: float) -> None:
     if metric.name not in COUNTS and drop >= 1:
-        raise UsageError(f"{metric.name} is a share: plan for a drop below 1, such as 0.05, not {drop:g}.")
+        raise UsageError(f"{label(metric.name)} is a share: plan for a drop below 1, such as 0.05, not {drop:g}.")
     if drop <= min_effect:
         raise UsageError(
-            f"the gate lets a drop of {drop:g} in {metric.name} pass, whatever the noise, as its min_effect is "
+            f"the gate lets a drop of {drop:g} in {label(metric.name)} pass, whatever the noise, as its min_effect is "
             f"{min_effect:g}: plan for a larger drop, or set a smaller min_effect."
         )
 

@@ -134,7 +134,10 @@ def _distribution(strata: list[_Stratum], change: float) -> tuple[Floats, Floats
     if step is not None and _additions(strata, step) <= _MAX_ADDITIONS:
         probabilities, lowest = _convolve(strata, step)
         changes = np.arange(lowest, lowest + len(probabilities), dtype=np.float64) * step
-        return changes - expected, probabilities, step / 4
+        # As many roundings as stakes, not a part of the step: where the sides have unequal runs, a rise and a drop can
+        # be closer in size than a step without being equal.
+        rounding = sum(stratum.stakes.size * float(stratum.stakes.max()) for stratum in strata) * _TIE
+        return changes - expected, probabilities, min(step / 4, rounding)
     log_labellings = sum(len(stratum.stakes) * math.log(stratum.n_labellings) for stratum in strata)
     if log_labellings <= math.log(_MAX_ENUMERATED):
         changes = _enumerate(strata)

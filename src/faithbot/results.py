@@ -145,7 +145,8 @@ class Stopping(_Record):
     most: int
     looks: tuple[Look, ...]
     reason: Literal["worse", "unlikely", "unchanged", "no_noise", "all_runs"] | None
-    """Why the last look was the last; None where a comparison of recorded runs ends before the rule would."""
+    """Why the last look was the last. None where something besides the change settled the verdict, a floor or too few
+    questions, and where a comparison of recorded runs ends before the rule would."""
 
 
 class NoiseSources(_Record):

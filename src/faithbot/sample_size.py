@@ -1,8 +1,8 @@
 """How many questions and runs it takes to see a change of a given size. Numbers in, numbers out.
 
 The rule that is planned for is that of :func:`faithbot.noise.compare_runs`: a change is seen in 8 of 10 cases where it
-is larger by Student's 80 % quantile than both the 95 % quantile and the smallest effect that counts. The quantiles' unit
-is the standard error sqrt(2 * variance / (questions * runs)), with 2 * questions * (runs - 1) degrees of freedom.
+is larger by Student's 80 % quantile than both the 95 % quantile and the smallest effect that counts. Quantiles are in
+standard errors, sqrt(2 * variance / (questions * runs)), with 2 * questions * (runs - 1) degrees of freedom.
 """
 
 from __future__ import annotations

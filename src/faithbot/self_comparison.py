@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from faithbot.config import MetricName
 from faithbot.errors import EvaluationError
+from faithbot.gate import look_at
 from faithbot.metrics import METRICS, first_gated
-from faithbot.noise import compare_runs, noise_of_mean
+from faithbot.noise import noise_of_mean
+from faithbot.report.wording import label
 from faithbot.results import NoiseSources
 from faithbot.side_table import SideTable
+from faithbot.stopping import RunPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from faithbot.metrics import Metric
     from faithbot.results import Results
 
 _MOST_RELABELLINGS, _FEWEST_RELABELLINGS = 400, 100
@@ -46,11 +51,8 @@ class SelfComparison(_Record):
     """The noise of one metric, from an A/A run: everything that its halves differ by is chance."""
 
     metric: str
-    gated: tuple[str, ...]
-    """All gated metrics that were measured; ``metric`` is the first."""
-    min_effect: float
-    """Changes up to it are never flagged."""
-    better: Literal["higher", "lower"]
+    gate: dict[MetricName, float]
+    """Gated metrics that were measured and the change up to which each is never flagged; ``metric`` is the first."""
     runs: int
     """Of each half."""
     n_questions: int
@@ -66,7 +68,7 @@ class SelfComparison(_Record):
     smallest_detectable: float | None
     false_alarms: int
     relabellings: int
-    """Ways to deal the same runs to two halves that were tried; ``false_alarms`` of them were flagged."""
+    """Ways to deal the same runs to two halves that were tried; ``false_alarms`` of them had a gated metric flagged."""
     flip_rate: float
     """How often two runs of a question disagree, 0 to 1, on average over the questions."""
     sources: NoiseSources | None
@@ -82,20 +84,22 @@ def describe_noise(results: Results) -> SelfComparison:
     metric = first_gated(results.metrics)
     if metric is None:
         raise EvaluationError("the judge measures none of the gated metrics, so there is no noise to look at.")
-    halves = [
-        SideTable(results.questions, side.answers, results.runs).scores(metric) for side in results.sides.values()
-    ]
-    runs = np.concatenate(halves, axis=1)
+    gate = {
+        name: results.metrics[name].min_effect
+        for name in METRICS
+        if name in results.metrics and results.metrics[name].gated
+    }
+    halves = [SideTable(results.questions, side.answers, results.runs) for side in results.sides.values()]
+    scores = {name: np.concatenate([half.scores(METRICS[name]) for half in halves], axis=1) for name in gate}
+    runs = scores[metric.name]
     repeated = np.isfinite(runs).sum(axis=1) > 1
     if not repeated.any():
-        raise EvaluationError(f"no question has a {metric.name} in two runs, so there is no noise to look at.")
+        raise EvaluationError(f"no question has {label(metric.name)} in two runs, so there is no noise to look at.")
     compared = results.metrics[metric.name]
-    relabellings = min(_MOST_RELABELLINGS, max(_FEWEST_RELABELLINGS, _RUNS_DEALT // runs.size))
+    relabellings = min(_MOST_RELABELLINGS, max(_FEWEST_RELABELLINGS, _RUNS_DEALT // (runs.size * len(gate))))
     return SelfComparison(
         metric=metric.name,
-        gated=tuple(name for name in METRICS if name in results.metrics and results.metrics[name].gated),
-        min_effect=compared.min_effect,
-        better=metric.better,
+        gate=gate,
         runs=results.runs,
         n_questions=int(repeated.sum()),
         mean=noise_of_mean(runs[repeated]).mean,
@@ -104,7 +108,7 @@ def describe_noise(results: Results) -> SelfComparison:
         p_value=1.0 if compared.p_value is None else compared.p_value,
         flagged=compared.flagged,
         smallest_detectable=compared.smallest_detectable,
-        false_alarms=count_false_alarms(runs, results.runs, metric, compared.min_effect, relabellings),
+        false_alarms=count_false_alarms(scores, results.runs, gate, relabellings),
         relabellings=relabellings,
         flip_rate=flip_rate(runs[repeated]),
         sources=results.noise_sources.get(metric.name),
@@ -113,22 +117,22 @@ def describe_noise(results: Results) -> SelfComparison:
 
 
 def count_false_alarms(
-    runs: NDArray[np.float64], in_base: int, metric: Metric, min_effect: float, relabellings: int
+    scores: Mapping[MetricName, NDArray[np.float64]], in_base: int, gate: Mapping[MetricName, float], relabellings: int
 ) -> int:
-    """How often the rule flags when the runs, shape (questions, runs), are dealt to two halves by chance alone.
+    """How often the gate flags any metric when the runs, shape (questions, runs), are dealt to two halves by chance.
 
-    Each question's runs are shuffled on their own, with a fixed seed: nothing differs between the halves but noise.
+    Each question's runs are shuffled on their own, with a fixed seed: nothing differs between the halves but noise. A
+    run keeps the scores of all its metrics together.
     """
     rng = np.random.default_rng(_SEED)
+    n_questions, n_runs = next(iter(scores.values())).shape
+    unshuffled, unchanged = np.tile(np.arange(n_runs), (n_questions, 1)), np.zeros(n_questions, dtype=bool)
     flagged = 0
     for _ in range(relabellings):
-        dealt = rng.permuted(runs, axis=1)
-        flagged += compare_runs(
-            dealt[:, :in_base],
-            dealt[:, in_base:],
-            alternative="less" if metric.better == "higher" else "greater",
-            min_effect=min_effect,
-        ).flagged
+        order = rng.permuted(unshuffled, axis=1)
+        dealt = {name: np.take_along_axis(runs, order, axis=1) for name, runs in scores.items()}
+        halves = {name: (runs[:, :in_base], runs[:, in_base:]) for name, runs in dealt.items()}
+        flagged += bool(look_at(halves, unchanged, gate, RunPlan(in_base, in_base), in_base).flagged)
     return flagged
 
 

@@ -120,6 +120,15 @@ def test_a_score_that_is_none_has_a_reason(tmp_path: Path, groundedness: Any, re
     assert judgement(tmp_path, groundedness=groundedness, relevance=4) == Judgement(unscored=reason)
 
 
+def test_a_column_of_scores_that_no_row_has_is_named_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"^one\.jsonl \(main\): no row has a column 'relevance', which `judge\.scores"
+    ):
+        system(tmp_path / "none", [row(groundedness=3), row(groundedness=4)], judge=RECORDED, n=1)
+    rows = [row(groundedness=3, relevance=5), row(question="Another?", groundedness=4)]
+    assert answer(system(tmp_path / "some", rows, judge=RECORDED, n=1)).judgement is not None
+
+
 def test_the_score_of_an_abstention_does_not_count(tmp_path: Path) -> None:
     assert judgement(tmp_path, answer="I don't know.", groundedness=5, relevance=1) == Judgement(abstained=True)
 

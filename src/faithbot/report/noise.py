@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from faithbot.metrics import METRICS
 from faithbot.report.certainty import noise_sources
 from faithbot.report.escape import plain
 from faithbot.report.wording import count, label, number, p_text
@@ -42,11 +43,14 @@ def _band(noise_band: float | None) -> str:
 
 
 def _tested(noise: SelfComparison) -> str:
-    """``faithfulness for a drop; min_effect hides drops up to 0.02``."""
-    change = "drop" if noise.better == "higher" else "rise"
-    of = f", the first of {len(noise.gated)} gated metrics," if len(noise.gated) > 1 else ""
-    hidden = f"; min_effect hides {change}s up to {number(noise.min_effect)}" if noise.min_effect else ""
-    return f"{label(noise.metric)}{of} for a {change}{hidden}"
+    """``faithfulness for a drop (min_effect hides those up to 0.02), contradiction rate for a rise``."""
+    tested = []
+    for name, min_effect in noise.gate.items():
+        change = "drop" if METRICS[name].better == "higher" else "rise"
+        hidden = f" (min_effect hides those up to {number(min_effect)})" if min_effect else ""
+        tested.append(f"{label(name)} for a {change}{hidden}")
+    others = f"; all but the false alarms below is about {label(noise.metric)}" if len(tested) > 1 else ""
+    return ", ".join(tested) + others
 
 
 def _facts(noise: SelfComparison) -> Iterator[str]:

@@ -22,6 +22,8 @@ _LABELS = {
 _MOST_DECIMALS = 6
 _NOTHING = 0.5 * 10**-_MOST_DECIMALS
 """Smaller values are left-overs of floating point."""
+_LARGE = 1e6
+"""From here on three digits say enough."""
 _MOST_NAMED = 3
 _ALPHA = 0.05
 
@@ -41,12 +43,14 @@ def number(value: float, decimals: int = 2) -> str:
         return "0"
     while decimals < _MOST_DECIMALS and not _rounded(size, decimals):
         decimals += 1
-    digits = f"{size:.{decimals}f}" if size < 1e6 else f"{size:.3g}"
+    digits = f"{size:.{decimals}f}" if size < _LARGE else f"{size:.3g}"
     return f"−{digits}" if value < 0 else digits
 
 
 def at_least(value: float, decimals: int = 2) -> str:
     """Like `number`, rounded up: a change that is promised to be seen must not be smaller than what is."""
+    if abs(value) >= _LARGE:
+        return number(value, decimals)
     while decimals < _MOST_DECIMALS and value < 0.5 * 10.0**-decimals:
         decimals += 1
     return number(math.ceil(value * 10**decimals - _NOTHING) / 10**decimals, decimals)

@@ -18,7 +18,7 @@ from faithbot.systems.recorded_rows import RecordedRow, read_recorded
 from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from faithbot.config import JudgeSettings, LoadedConfig, Recorded
     from faithbot.golden import Question
@@ -32,7 +32,10 @@ class RecordedSystem:
     """One side's records. Answers have no request, so a question never counts as known to be unchanged."""
 
     def __init__(self, loaded: LoadedConfig, settings: Recorded, judge: JudgeSettings, runs: int) -> None:
-        """Read the files of all runs; :class:`UsageError` where there are fewer files than runs."""
+        """Read the files of all runs.
+
+        :class:`UsageError` where there are fewer files than runs, or a file lacks a column that the judge reads.
+        """
         self._paths = loaded.recorded_paths[:runs]
         self._name = loaded.answered_by
         self._judge = judge
@@ -47,7 +50,9 @@ class RecordedSystem:
             loaded.require(path, *RECORDED_KEY, index)
             text = read_text(loaded.snapshot, path)
             digest.update(text.encode())
-            self._runs.append(_by_question(path, read_recorded(text, path, loaded.snapshot.label, settings.fields)))
+            rows = _by_question(path, read_recorded(text, path, loaded.snapshot.label, settings.fields))
+            _require_scores(judge, rows.values(), f"{path} ({loaded.snapshot.label})")
+            self._runs.append(rows)
         self._digest = digest.hexdigest()
         self._rows: dict[str, list[RecordedRow | None]] = {}
         self.longest_call = 0
@@ -92,6 +97,13 @@ def _by_question(path: str, rows: Iterable[RecordedRow]) -> dict[str, RecordedRo
     if repeated:
         _log.info("%s: %d rows repeat a question of an earlier row and are left out.", path, repeated)
     return found
+
+
+def _require_scores(judge: JudgeSettings, rows: Collection[RecordedRow], place: str) -> None:
+    """:class:`UsageError` where not one row has the column of a score; a single row without it fails by itself."""
+    for metric, column in judge.scores.items():
+        if rows and not any(column in row.columns for row in rows):
+            raise UsageError(f"{place}: no row has a column {column!r}, which `judge.scores.{metric}` names.")
 
 
 def _tokens(question: Question, row: RecordedRow | None) -> int:
