@@ -96,7 +96,7 @@ def _compare(runs: dict[str, list[AnswerRecord]], base: list[str], head: list[st
     """Claims listed, expected by chance, only counted, and unsupported on head alone, per 100 questions."""
     questions = [Question(id=record.question_id, text="?") for record in runs[base[0]]]
     found = find_claim_changes(questions, _numbered(runs, base), _numbered(runs, head))
-    counted = sum(change.head_runs > 0 for change in found.sporadic)
+    counted = sum(change.head_runs > 0 and change.base_runs == 0 for change in found.sporadic)
     listed = len(found.newly_unsupported)
     expected = float("nan") if found.expected_by_chance is None else found.expected_by_chance
     return [100 * count / len(questions) for count in (listed, expected, counted, listed + counted)]

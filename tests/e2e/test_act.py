@@ -218,4 +218,6 @@ def test_a_wrong_input_turns_the_job_red_and_says_what_would_be_right(
     assert "input `fail-on`: 'sometimes' is not known: use regression, inconclusive or never." in job.log
     assert job.steps["Main faithbot/faithbot"] == "failure"
     assert job.steps["Main actions/cache/save"] == "success"  # `if: "!cancelled()"`
-    assert api.writes() == []
+    [comment] = api.bodies(NUMBER)
+    assert "'sometimes' is not known" in comment
+    assert [status["state"] for status in api.statuses(pull.head)] == ["error"]

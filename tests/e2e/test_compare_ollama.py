@@ -90,7 +90,8 @@ def test_a_server_that_dies_in_the_middle_costs_no_finished_answer(weights: Path
         _, stderr = process.communicate(timeout=120)
         assert process.returncode == 2
         assert all(line.startswith("faithbot: ") for line in stderr.splitlines()), stderr
-        error = stderr.splitlines()[-1]
+        error, computed = stderr.splitlines()[-2:]
+        assert "answers were judged before that" in computed
         assert server.url in error
         assert "Finished answers are kept" in error
         assert not file.exists()

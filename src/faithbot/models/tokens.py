@@ -13,6 +13,8 @@ _ASCII = bytes(range(128))
 _BYTES_PER_TOKEN_IN_WORDS = 2.5
 _BYTES_PER_TOKEN_BEYOND_ASCII = 1.25
 _TOKENS_PER_MESSAGE = 16
+_TOKENS_OF_A_SYSTEM_MESSAGE = 32
+"""A model may put one of its own before ours: SmolLM2's has 21."""
 
 
 def estimate_tokens(text: str) -> int:
@@ -31,5 +33,6 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_prompt_tokens(request: ChatRequest) -> int:
-    """:func:`estimate_tokens` of all messages, with what a chat template adds to each of them."""
-    return sum(estimate_tokens(message.content) + _TOKENS_PER_MESSAGE for message in request.messages)
+    """:func:`estimate_tokens` of all messages, with what a chat template adds to each of them and before the first."""
+    own = sum(estimate_tokens(message.content) + _TOKENS_PER_MESSAGE for message in request.messages)
+    return _TOKENS_OF_A_SYSTEM_MESSAGE + own
