@@ -108,10 +108,10 @@ def news(*reasons: str) -> Results:
         (
             ["generation", "no_passage", "new_passage"],
             "1 of 3 although their passage is still retrieved, 1 beside a passage that only this PR retrieved, "
-            "1 that no passage speaks of.",
+            "1 that no passage supports or denies.",
         ),
         (["retrieval"], "Its passage is no longer retrieved."),
-        (["no_passage"], "No passage speaks of it."),
+        (["no_passage"], "No passage supports or denies it."),
         ([], ""),
     ],
 )

@@ -21,13 +21,13 @@ _REASONS: dict[Reason, str] = {
     "retrieval": "because their passage is no longer retrieved",
     "generation": "although it still is",
     "new_passage": "beside a passage that only this PR retrieved",
-    "no_passage": "that no passage speaks of",
+    "no_passage": "that no passage supports or denies",
 }
 _ONE_REASON: dict[Reason, str] = {
     "retrieval": "Its passage is no longer retrieved.",
     "generation": "Its passage is still retrieved.",
     "new_passage": "The nearest passage is one that only this PR retrieved.",
-    "no_passage": "No passage speaks of it.",
+    "no_passage": "No passage supports or denies it.",
 }
 _RETRIEVED = {"both": "was retrieved", "head": "newly retrieved", "base": "no longer retrieved"}
 
