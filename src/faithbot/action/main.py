@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 def main() -> NoReturn:
     """Entry point of the container."""
     # As process 1 of a container, Python dies of neither signal by itself: both end the work in order.
+    # SIGINT as well must be told so: a process that was started in the background is born deaf to it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         code = run_action(os.environ)
