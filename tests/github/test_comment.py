@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from faithbot.github.api import Refused, open_repository
-from faithbot.github.comment import find_comment, write_comment, write_section
+from faithbot.github.comment import find_comment, write_section
 from faithbot.github.retry import Patience
 from faithbot.github.sections import CUT_NOTICE, Section, join_sections, parse_sections
 from github_double import HEAD, Failure, GitHubDouble, secondary_limit
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 OURS = "<!-- faithbot:rag -->\nold"
+START = f"<!-- faithbot:rag -->\n<!-- faithbot-section main {HEAD} -->\n"
 US = "github-actions[bot]"
 
 
@@ -24,12 +25,16 @@ def add_ours(api: GitHubDouble, author: str = US, type: str = "Bot", body: str =
     return api.add_comment(7, body, author, type)
 
 
+def write(repository: Repository, text: str = "new", number: int = 7) -> str | Refused:
+    return write_section(repository, number, "rag", Section("main", HEAD, text))
+
+
 # --- finding ---
 
 
 def test_the_first_comment_is_posted(api: GitHubDouble, repository: Repository) -> None:
-    url = write_comment(repository, 7, "rag", "new")
-    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"]
+    url = write(repository)
+    assert api.bodies(7) == [f"{START}new\n"]
     assert url == api.comments(7)[0]["html_url"]
     assert str(url).startswith("https://github.com/octocat/Hello-World/pull/7#issuecomment-")
 
@@ -40,11 +45,9 @@ def test_the_next_one_is_edited_in_place_among_four_pages_of_others(api: GitHubD
     ours = add_ours(api)
     for n in range(20):
         api.add_comment(7, f"later {n}")
-    assert write_comment(repository, 7, "rag", "new") == (
-        f"https://github.com/octocat/Hello-World/pull/7#issuecomment-{ours}"
-    )
+    assert write(repository) == (f"https://github.com/octocat/Hello-World/pull/7#issuecomment-{ours}")
     assert len(api.comments(7)) == 351
-    assert api.bodies(7)[330] == "<!-- faithbot:rag -->\nnew"
+    assert api.bodies(7)[330] == f"{START}new\n"
     assert [request.query.get("page") for request in api.requests if request.path.endswith("/7/comments")] == [
         None,
         "2",
@@ -74,8 +77,8 @@ def test_what_is_not_ours_is_left_alone(
     body: str,
 ) -> None:
     api.add_comment(7, body, author, type)
-    write_comment(repository, 7, "rag", "new")
-    assert api.bodies(7) == [body, "<!-- faithbot:rag -->\nnew"]
+    write(repository)
+    assert api.bodies(7) == [body, f"{START}new\n"]
 
 
 def test_a_comment_whose_author_is_gone_is_not_ours(api: GitHubDouble, repository: Repository) -> None:
@@ -87,8 +90,8 @@ def test_a_comment_whose_author_is_gone_is_not_ours(api: GitHubDouble, repositor
 def test_of_several_the_newest_is_kept_up_to_date(api: GitHubDouble, repository: Repository) -> None:
     for _ in range(2):
         add_ours(api)
-    write_comment(repository, 7, "rag", "new")
-    assert api.bodies(7) == [OURS, "<!-- faithbot:rag -->\nnew"]
+    write(repository)
+    assert api.bodies(7) == [OURS, f"{START}new\n"]
 
 
 def test_a_marker_that_was_saved_in_a_browser_is_found(api: GitHubDouble, repository: Repository) -> None:
@@ -131,9 +134,9 @@ def test_the_workflows_own_comment_comes_before_that_of_another_app(api: GitHubD
 
 def test_a_comment_that_is_deleted_meanwhile_is_posted_again(api: GitHubDouble, repository: Repository) -> None:
     api.vanishing.add(add_ours(api))
-    write_comment(repository, 7, "rag", "new")
+    write(repository)
     assert [request.method for request in api.writes()] == ["PATCH", "POST"]
-    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"]
+    assert api.bodies(7) == [f"{START}new\n"]
 
 
 def test_what_two_runs_post_at_once_ends_in_the_older_comment_with_the_sections_of_both(
@@ -150,30 +153,30 @@ def test_what_two_runs_post_at_once_ends_in_the_older_comment_with_the_sections_
 def test_the_comment_of_another_app_or_key_is_no_twin(api: GitHubDouble, repository: Repository) -> None:
     api.add_comment(7, OURS, "acme", "User")
     api.overtaken_by.append("<!-- faithbot:other -->\nanother key")
-    write_comment(repository, 7, "rag", "new")
-    assert [body.rpartition("\n")[2] for body in api.bodies(7)] == ["old", "another key", "new"]
+    write(repository)
+    assert [body.rstrip("\n").rpartition("\n")[2] for body in api.bodies(7)] == ["old", "another key", "new"]
 
 
 def test_a_twin_that_cannot_be_deleted_costs_nothing_else(api: GitHubDouble) -> None:
     repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=1))
     api.overtaken_by.append(OURS)
     api.failures.append(Failure(502, only="DELETE"))
-    assert not isinstance(write_comment(repository, 7, "rag", "new"), Refused)
-    assert api.bodies(7) == ["<!-- faithbot:rag -->\nnew"] * 2
+    assert not isinstance(write(repository), Refused)
+    assert api.bodies(7) == [f"{START}new\n"] * 2
 
 
 def test_another_apps_comment_that_may_not_be_edited_is_left_alone(api: GitHubDouble, repository: Repository) -> None:
     theirs = add_ours(api, "acme[bot]")
     for text in ("new", "newer"):
-        url = write_comment(repository, 7, "rag", text)
-    assert api.bodies(7) == [OURS, "<!-- faithbot:rag -->\nnewer"]
+        url = write(repository, text)
+    assert api.bodies(7) == [OURS, f"{START}newer\n"]
     assert url == api.comments(7)[1]["html_url"]
     assert api.comments(7)[0]["id"] == theirs
 
 
 def test_a_comment_whose_answer_was_lost_is_not_posted_twice(api: GitHubDouble, repository: Repository) -> None:
     api.failures.append(Failure(502, processed=True, only="POST"))
-    url = write_comment(repository, 7, "rag", "new")
+    url = write(repository)
     assert len(api.comments(7)) == 1
     assert url == api.comments(7)[0]["html_url"]
 
@@ -182,13 +185,13 @@ def test_a_comment_that_was_not_posted_because_of_an_outage_is_posted_after_it(
     api: GitHubDouble, repository: Repository
 ) -> None:
     api.failures += [Failure(502), Failure(502, only="POST")]
-    write_comment(repository, 7, "rag", "new")
+    write(repository)
     assert len(api.comments(7)) == 1
 
 
 def test_a_secondary_limit_is_waited_for(api: GitHubDouble, repository: Repository) -> None:
     api.failures.append(replace(secondary_limit(1), only="POST"))
-    write_comment(repository, 7, "rag", "new")
+    write(repository)
     first, second = (request.at for request in api.writes())
     assert second - first >= 1.0
     assert len(api.comments(7)) == 1
@@ -197,14 +200,14 @@ def test_a_secondary_limit_is_waited_for(api: GitHubDouble, repository: Reposito
 def test_a_lasting_outage_is_advice(api: GitHubDouble) -> None:
     repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=2, first_wait=0.01))
     api.failures += [Failure(502)] * 2
-    assert write_comment(repository, 7, "rag", "new") == Refused(
+    assert write(repository) == Refused(
         "the comment could not be posted: GitHub answered 502 several times; run the job again later"
     )
 
 
 def test_a_read_only_token_is_advice(api: GitHubDouble, repository: Repository) -> None:
     api.add_token(permissions={"pull_requests": "read"})
-    refused = write_comment(repository, 7, "rag", "new")
+    refused = write(repository)
     assert isinstance(refused, Refused)
     assert refused.advice.startswith("the comment could not be posted: the token lacks `pull-requests: write`")
     assert "`faithbot publish`" in refused.advice
@@ -212,22 +215,22 @@ def test_a_read_only_token_is_advice(api: GitHubDouble, repository: Repository) 
 
 def test_a_locked_conversation_is_advice(api: GitHubDouble, repository: Repository) -> None:
     api.locked.add(7)
-    assert write_comment(repository, 7, "rag", "new") == Refused(
+    assert write(repository) == Refused(
         "the comment could not be posted: the conversation is locked; unlock it and run the job again"
     )
 
 
 def test_an_unknown_pull_request_is_advice(repository: Repository) -> None:
-    refused = write_comment(repository, 8, "rag", "new")
+    refused = write(repository, number=8)
     assert isinstance(refused, Refused)
     assert "GitHub does not know it" in refused.advice
 
 
 def test_a_body_that_is_too_long_is_cut_after_a_paragraph(api: GitHubDouble, repository: Repository) -> None:
-    write_comment(repository, 7, "rag", "<!-- faithbot:rag -->\n" + "a paragraph\n\n" * 20_000)
+    write(repository, "a paragraph\n\n" * 20_000)
     [body] = api.bodies(7)
-    assert body.startswith("<!-- faithbot:rag -->\na paragraph\n")
-    assert body.endswith(CUT_NOTICE)
+    assert body.startswith(f"{START}a paragraph\n")
+    assert body.endswith(f"{CUT_NOTICE}\n")
 
 
 # --- sections ---

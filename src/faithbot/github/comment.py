@@ -9,19 +9,9 @@ from github import GithubException, UnknownObjectException
 
 from faithbot.github.api import Refused, attempt, own_login
 from faithbot.github.retry import is_rate_limit
-from faithbot.github.sections import (
-    LIMIT,
-    Section,
-    join_sections,
-    marker,
-    parse_sections,
-    shorten,
-    update_sections,
-)
+from faithbot.github.sections import Section, join_sections, marker, parse_sections, update_sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from github.IssueComment import IssueComment
     from github.Repository import Repository
 
@@ -47,20 +37,10 @@ def find_comment(repository: Repository, number: int, key: str) -> IssueComment 
     return _newest(by_workflows or by_apps)
 
 
-def write_comment(repository: Repository, number: int, key: str, body: str) -> str | Refused:
-    """Make ``body`` our comment: edit it where there is one, else post it. Its address, or why it could not be posted.
-
-    The key's marker is put first; a body that is too long for a comment is cut after a paragraph.
-    """
-    start = marker(key) + "\n"
-    text = shorten(body.removeprefix(start), LIMIT - len(start))
-    return _write(repository, number, key, lambda _: start + text)
-
-
 def write_section(repository: Repository, number: int, key: str, section: Section) -> str | Refused:
     """Replace one section of our comment, or add it. The comment's address, or why it could not be posted."""
-    return _write(
-        repository, number, key, lambda body: join_sections(key, update_sections(parse_sections(body), section))
+    return attempt(
+        "the comment could not be posted", PERMISSION, lambda: _edit_or_create(repository, number, key, section)
     )
 
 
@@ -74,23 +54,21 @@ def _marked(repository: Repository, number: int, key: str) -> list[IssueComment]
     ]
 
 
-def _write(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str | Refused:
-    return attempt(
-        "the comment could not be posted", PERMISSION, lambda: _edit_or_create(repository, number, key, compose)
-    )
+def _with_section(body: str, key: str, section: Section) -> str:
+    return join_sections(key, update_sections(parse_sections(body), section))
 
 
-def _edit_or_create(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str:
+def _edit_or_create(repository: Repository, number: int, key: str, section: Section) -> str:
     """Each try looks first: the comment may have been deleted meanwhile, or been created though no answer came."""
     for tries_left in reversed(range(_ATTEMPTS)):
         comment = find_comment(repository, number, key)
         try:
             if comment is None:
-                return _create(repository, number, key, compose)
-            comment.edit(compose(comment.body))
+                return _create(repository, number, key, section)
+            comment.edit(_with_section(comment.body, key, section))
         except (GithubException, requests.RequestException) as error:
             if comment is not None and _is_another_apps(comment, error):
-                return _create(repository, number, key, compose)
+                return _create(repository, number, key, section)
             if tries_left == 0 or not _may_look_again(error, is_new=comment is None):
                 raise
         else:
@@ -98,14 +76,14 @@ def _edit_or_create(repository: Repository, number: int, key: str, compose: Call
     raise AssertionError("the last try returns or raises")
 
 
-def _create(repository: Repository, number: int, key: str, compose: Callable[[str], str]) -> str:
-    created = repository.get_issue(number).create_comment(compose(""))
-    kept = attempt("two comments", PERMISSION, lambda: _into_oldest(repository, number, key, compose, created))
+def _create(repository: Repository, number: int, key: str, section: Section) -> str:
+    created = repository.get_issue(number).create_comment(_with_section("", key, section))
+    kept = attempt("two comments", PERMISSION, lambda: _into_oldest(repository, number, key, section, created))
     return created.html_url if isinstance(kept, Refused) else kept.html_url
 
 
 def _into_oldest(
-    repository: Repository, number: int, key: str, compose: Callable[[str], str], created: IssueComment
+    repository: Repository, number: int, key: str, section: Section, created: IssueComment
 ) -> IssueComment:
     """Two runs at once may both have found no comment: what the later one posted moves into the earlier one's."""
     us = created.user.login, created.user.type
@@ -113,7 +91,7 @@ def _into_oldest(
     oldest = min(ours, key=lambda comment: comment.id, default=created)
     if oldest.id == created.id:
         return created
-    oldest.edit(compose(oldest.body))
+    oldest.edit(_with_section(oldest.body, key, section))
     created.delete()
     return oldest
 
