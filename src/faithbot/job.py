@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.accepted import load_accepted
 from faithbot.changes import find_changes, is_under_test
 from faithbot.compare import Grading, compare, compare_without_work, questions_to_ask_again
 from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
-from faithbot.golden import load_golden_set, select
-from faithbot.head_grading import find_broken_grading
+from faithbot.golden import select
+from faithbot.grading_files import find_broken_grading, read_accepted, read_golden_set
 from faithbot.judge.measured import require_measured
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
@@ -260,26 +259,18 @@ def _named(place: str) -> Iterator[None]:
 def _golden_set(grader: LoadedConfig, head: LoadedConfig) -> tuple[Question, ...]:
     """The grader's golden set. Where it is broken on base and on head alike, head is the place to mend it."""
     try:
-        return _load_golden_set(grader)
+        return read_golden_set(grader)
     except UsageError:
-        _load_golden_set(head)
+        read_golden_set(head)
         with _blamed_on("base"):
-            return _load_golden_set(grader)
-
-
-def _load_golden_set(loaded: LoadedConfig) -> tuple[Question, ...]:
-    loaded.require(loaded.golden_path, "golden")
-    return load_golden_set(loaded.snapshot, loaded.golden_path)
+            return read_golden_set(grader)
 
 
 def _accepted(
     graded: LoadedConfig, grader: SideName, golden: Sequence[Question], asked: Sequence[Question]
 ) -> tuple[AcceptedEntry, ...]:
-    if graded.accepted_path is None:
-        return ()
     with _blamed_on(grader):
-        graded.require(graded.accepted_path, "accepted")
-        entries = load_accepted(graded.snapshot, graded.accepted_path, golden)
+        entries = read_accepted(graded, golden)
     concerned = {None, *(question.id for question in asked)}
     return tuple(entry for entry in entries if entry.question_id in concerned)
 
