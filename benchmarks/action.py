@@ -13,18 +13,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS), str(TESTS / "e2e")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "e2e"))
 
-from test_action import NUMBER, REPOSITORY, TOKEN, change, check_out, example_files, open_pull, opened  # noqa: E402
+from test_action import NUMBER, REPOSITORY, TOKEN, change, check_out, example_files, open_pull, opened
 
-import docker_engine  # noqa: E402
-from actions_runner import HOST, Machine  # noqa: E402
-from faithbot.models.gguf import locate  # noqa: E402
-from faithbot.ollama_service import ServiceSettings, start_service  # noqa: E402
-from git_repository import make_repository  # noqa: E402
-from github_double import GitHubDouble  # noqa: E402
-from ollama_process import provide_model  # noqa: E402
+import docker_engine
+from actions_runner import HOST, Machine
+from faithbot.models.gguf import locate
+from faithbot.ollama_service import ServiceSettings, start_service
+from git_repository import make_repository
+from github_double import GitHubDouble
+from ollama_process import provide_model
 
 QUESTIONS = 30
 

@@ -31,7 +31,7 @@ from build_ollama import OLLAMA_VERSION
 from faithbot.ollama_service import OLLAMA_IMAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
 FAITHBOT_IMAGE = "faithbot-test:latest"
@@ -57,10 +57,10 @@ CMD ["serve"]
 """
 
 
-def run(*command: str | Path, **options: object) -> None:
+def run(*command: str | Path, env: Mapping[str, str] | None = None) -> None:
     """Run a build step with its output on standard error, so that standard output holds the result alone."""
     print("+", *command, file=sys.stderr, flush=True)
-    subprocess.run([str(part) for part in command], check=True, stdin=subprocess.DEVNULL, stdout=sys.stderr, **options)  # type: ignore[call-overload]
+    subprocess.run([str(part) for part in command], check=True, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=env)
 
 
 def is_present(image: str) -> bool:

@@ -19,7 +19,7 @@ from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
 from faithbot.noise_parts import find_noise_sources
-from faithbot.results import Look, MetricComparison, Results, SideName, Stopping, Usage
+from faithbot.results import NO_USAGE, Look, MetricComparison, Results, SideName, Stopping
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
 from faithbot.stopping import RunPlan
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from faithbot.gate import Scores
     from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side
+    from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage
 
 _NO_CLAIMS = ClaimChanges((), (), (), None, (), ())
 
@@ -154,7 +154,7 @@ def compare_without_work(
         changes=tuple(changes),
         questions=tuple(questions),
         runs=runs,
-        usage=Usage(answers=0, model_calls=0, cached_calls=0, seconds=0.0, busy_share=None),
+        usage=NO_USAGE,
     )
 
 

@@ -223,6 +223,10 @@ class Usage(_Record):
     """Share of the wall time of the evaluation in which a model was at work; None where no call was made."""
 
 
+NO_USAGE = Usage(answers=0, model_calls=0, cached_calls=0, seconds=0.0, busy_share=None)
+"""Of a comparison that asked no model."""
+
+
 class Failure(_Record):
     """Why there is no comparison: what ended the evaluation, in words for people."""
 

@@ -20,7 +20,7 @@ from faithbot.github.workflow_commands import commands_stopped, group, save_stat
 from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work, run_against_itself, run_plan
 from faithbot.ollama_service import OLLAMA_IMAGE, ServiceSettings, pull_models, start_service
 from faithbot.report.terminal import render_summary
-from faithbot.results import Failure, Results, Usage
+from faithbot.results import NO_USAGE, Failure, Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, MutableMapping
@@ -240,6 +240,6 @@ def _failed(error: FaithbotError | None) -> Results:
         sides={},
         questions=(),
         runs=0,
-        usage=Usage(answers=0, model_calls=0, cached_calls=0, seconds=0.0, busy_share=None),
+        usage=NO_USAGE,
         failure=failure,
     )
