@@ -147,7 +147,14 @@ BAD = {
         r"judge\.method: 'evidense' is not known: did you mean 'evidence'\?",
     ),
     "label without model": (MINIMAL + "judge: {method: label}\n", r"line 7, judge: method `label` needs a `model`"),
-    "evidence with model": (MINIMAL + "judge: {model: a/b}\n", r"line 7, judge: method `evidence` calls no model"),
+    "evidence with model": (
+        MINIMAL + "judge: {method: evidence, model: a/b}\n",
+        r"line 7, judge: method `evidence` calls no model: remove `model`",
+    ),
+    "prompts without model": (
+        MINIMAL + "judge: {prompts: evals/prompts}\n",
+        r"line 7, judge: method `evidence` calls no model: remove `prompts`",
+    ),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
     "unquoted template": (

@@ -42,6 +42,8 @@ MetricName = Literal[
 RecordedField = Literal["id", "question", "answer", "contexts"]
 RecordedMetric = Literal["faithfulness", "answer_relevance"]
 """Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
+METHODS_WITH_MODEL = ("label",)
+"""Judges that ask a model; the first is the one to choose."""
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
 
@@ -163,23 +165,37 @@ class System(_Section):
 class JudgeSettings(_Section):
     """Who decides which claims are supported. Always base's."""
 
-    method: Literal["evidence", "label", "recorded"] = "evidence"
+    method: Literal["label", "evidence", "recorded"]
+    """Where it is not given: `label` with a model, else `evidence`."""
     model: Line | None = None
+    prompts: Line | None = None
+    """Folder of prompts in the place of packaged ones of the same name."""
     scores: dict[RecordedMetric, Line] = {}
     """For `recorded`: the column that holds each metric."""
     scale: tuple[StrictNumber, StrictNumber] = (0, 1)
     """For `recorded`: the scores that are worst and best."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _choose_method(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("method") is None:
+            return {**data, "method": "label" if data.get("model") else "evidence"}
+        return data
+
     @model_validator(mode="after")
     def _model_fits(self) -> JudgeSettings:
-        if self.method == "label" and self.model is None:
-            raise PydanticCustomError("model", "method `label` needs a `model`, such as ollama/qwen2.5:7b")
-        if self.method != "label" and self.model is not None:
+        asks_model = self.method in METHODS_WITH_MODEL
+        if asks_model and self.model is None:
             raise PydanticCustomError(
-                "model",
-                "method `{method}` calls no model: remove `model`, or choose `label`",
-                {"method": self.method},
+                "model", "method `{method}` needs a `model`, such as ollama/qwen2.5:7b", {"method": self.method}
             )
+        for key, value in (("model", self.model), ("prompts", self.prompts)):
+            if value is not None and not asks_model:
+                raise PydanticCustomError(
+                    "model",
+                    "method `{method}` calls no model: remove `{key}`, or choose `{other}`",
+                    {"method": self.method, "key": key, "other": METHODS_WITH_MODEL[0]},
+                )
         return self
 
     @model_validator(mode="after")
@@ -277,7 +293,7 @@ class Config(_Section):
 
     golden: Line
     system: System
-    judge: JudgeSettings = JudgeSettings()
+    judge: JudgeSettings = Field(default_factory=lambda: JudgeSettings(method="evidence"))
     gate: Gate = {"faithfulness": MetricGate()}
     min_coverage: float = Field(default=0.9, gt=0.0, le=1.0, strict=True)
     """Smallest share of the golden set that must have been judged on both sides."""
@@ -327,6 +343,12 @@ class LoadedConfig:
     def accepted_path(self) -> str | None:
         """Accepted claims, from the repository's root."""
         return None if self.config.accepted is None else self._resolve(self.config.accepted, "accepted")
+
+    @property
+    def judge_prompts_path(self) -> str | None:
+        """Folder of the judge's own prompts, from the repository's root."""
+        folder = self.config.judge.prompts
+        return None if folder is None else self._resolve(folder, "judge", "prompts")
 
     @property
     def prompt_path(self) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from faithbot.accepted import load_accepted
 from faithbot.errors import UsageError
 from faithbot.golden import load_golden_set
+from faithbot.judge.files import read_judge_files
 from faithbot.judge.measured import require_measured
+from faithbot.judge.prompts import Prompts
 from faithbot.results import ResultWarning
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def find_broken_grading(head: LoadedConfig) -> list[ResultWarning]:
     try:
         read_accepted(head, read_golden_set(head))
         require_measured(head, head.config.judge)
+        Prompts(read_judge_files(head).prompts)
     except UsageError as error:
         first, *_ = str(error).splitlines()
         return [

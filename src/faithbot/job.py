@@ -15,6 +15,7 @@ from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
 from faithbot.golden import select
 from faithbot.grading_files import find_broken_grading, read_accepted, read_golden_set
+from faithbot.judge.files import read_judge_files
 from faithbot.judge.measured import require_measured
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from faithbot.accepted import AcceptedEntry
     from faithbot.config import JudgeSettings
     from faithbot.golden import Question
+    from faithbot.judge.files import JudgeFiles
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.progress import Progress
     from faithbot.snapshots import Snapshot
@@ -74,6 +76,7 @@ class Plan:
     """`base` is missing where it has no configuration."""
     grader: SideName
     judge: JudgeSettings
+    judge_files: JudgeFiles
     questions: tuple[Question, ...]
     accepted: tuple[AcceptedEntry, ...]
     """Of these questions, and of those that the golden set does not hold any more."""
@@ -128,12 +131,14 @@ def make_plan(request: CompareRequest) -> Plan:
     judge = request.judge or graded.config.judge
     with _blamed_on(grader):
         require_measured(graded, judge)
+        judge_files = read_judge_files(graded)
     return Plan(
         request=request,
         root=root,
         sides=sides,
         grader=grader,
         judge=judge,
+        judge_files=judge_files,
         questions=questions,
         accepted=_accepted(graded, grader, golden, questions),
         runs=RunPlan(request.runs, request.runs) if request.runs else graded.config.runs.plan,
@@ -183,7 +188,7 @@ async def _evaluate(
         opened = {name: await _open_system(plan, name, runs.most, models) for name in sides}
         systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
         with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
-            judge = open_judge(plan.judge, models.open)
+            judge = open_judge(plan.judge, models.open, plan.judge_files)
             fingerprint = await judge.fingerprint()
         judge.reserve(max(system.longest_call for system in systems.values()))
         progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from faithbot.errors import CallError
 from faithbot.judge.label import LabelJudge, parse_label
+from faithbot.judge.prompts import Prompts
 from faithbot.models.tokens import estimate_tokens
 from scripted_model import ScriptedModel
 
@@ -24,7 +25,7 @@ def judge(
     reply: str | Exception | None, answer: str, contexts: list[str] = CONTEXTS
 ) -> tuple[Judgement, ScriptedModel]:
     model = ScriptedModel([] if reply is None else [reply])
-    judgement = asyncio.run(LabelJudge(model).judge("How long can I return it?", answer, contexts))
+    judgement = asyncio.run(LabelJudge(model, Prompts()).judge("How long can I return it?", answer, contexts))
     asyncio.run(model.aclose())
     return judgement, model
 
@@ -53,7 +54,7 @@ def test_the_call_is_constrained_repeatable_and_asks_for_little() -> None:
 
 def test_judging_again_is_a_new_draw() -> None:
     model = ScriptedModel(['{"label": "YES"}', '{"label": "NO"}'])
-    judge = LabelJudge(model)
+    judge = LabelJudge(model, Prompts())
     for repeat in (1, 2):
         asyncio.run(judge.judge("How long?", "You have 30 days.", CONTEXTS, repeat))
     assert [(request.seed, request.run) for request in model.requests] == [(0, 1), (1, 2)]
@@ -63,7 +64,7 @@ def test_the_context_is_sized_once_before_the_first_answer() -> None:
     """A context that grows with the answers makes a server load the model again and again."""
     question, answer, contexts = "How long?", "Thirty days. " * 500, ["Returns within 30 days. " * 50] * 4
     model = ScriptedModel(['{"label": "YES"}'])
-    judge = LabelJudge(model)
+    judge = LabelJudge(model, Prompts())
     judge.reserve(sum(map(estimate_tokens, (question, answer, *contexts))))
     reserved = model.reserved
     asyncio.run(judge.judge(question, answer, contexts))

@@ -114,6 +114,10 @@ class EvidenceJudge:
         supported = sum(claim.support == "supported" for claim in claims)
         return Judgement(claims=claims, faithfulness=supported / len(claims))
 
+    async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:  # noqa: ARG002
+        """Weigh one claim as it stands."""
+        return self._judge_claim(claim, ContextIndex(contexts), contexts)
+
     def _judge_claim(self, claim: str, index: ContextIndex, contexts: Sequence[str]) -> Claim:
         match = index.match(ClaimWords.of(claim))
         if match is None:

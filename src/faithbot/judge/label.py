@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, get_args
-
-from jinja2 import Environment, StrictUndefined
 
 from faithbot.errors import CallError
 from faithbot.judge.abstention import is_abstention
@@ -19,6 +15,8 @@ from faithbot.models.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from faithbot.judge.prompts import Prompts
 
 Label = Literal["YES", "PARTIAL", "NO"]
 
@@ -33,7 +31,7 @@ _SCHEMA: dict[str, Any] = {
 }
 _OPTIONS = SamplingOptions(temperature=0.0, max_tokens=32)
 _LABEL_LINE = re.compile(r"^\W*(?:label\W+)?(yes|partial|no)\W*$", re.IGNORECASE)
-_TAG = re.compile(r"<(?=/?\s*(?:passage|answer)\b)", re.IGNORECASE)
+_PROMPT = "label.md"
 
 
 class LabelJudge:
@@ -41,14 +39,11 @@ class LabelJudge:
 
     repeats_itself = False
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, prompts: Prompts) -> None:
         self._model = model
-        source = resources.files("faithbot.judge").joinpath("prompts/label.md").read_text(encoding="utf-8")
-        environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - a prompt is not HTML
-        environment.filters["fenced"] = _fenced
-        self._template = environment.from_string(source)
-        self._own_tokens = estimate_tokens(source) + _OPTIONS.max_tokens
-        self._prompts_digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+        self._template = prompts.template(_PROMPT)
+        self._own_tokens = estimate_tokens(prompts.text(_PROMPT)) + _OPTIONS.max_tokens
+        self._prompts_digest = prompts.digest(_PROMPT)
 
     async def fingerprint(self) -> JudgeFingerprint:
         """Method, weights, prompt and options."""
@@ -72,8 +67,23 @@ class LabelJudge:
             return Judgement(unscored="the answer is empty")
         if is_abstention(answer):
             return Judgement(abstained=True)
+        try:
+            label = await self._ask(question, answer, contexts, repeat)
+        except CallError as error:
+            return Judgement(unscored=str(error))
+        return Judgement(claims=(_claim(label, answer, contexts),), faithfulness=SCORES[label])
+
+    async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:
+        """The claim judged as a whole answer."""
+        try:
+            return _claim(await self._ask("", claim, contexts, repeat), claim, contexts)
+        except CallError as error:
+            return Claim(text=claim, unscored=str(error))
+
+    async def _ask(self, question: str, answer: str, contexts: Sequence[str], repeat: int) -> Label:
+        """NO without a call where no passage was given; :class:`CallError` where the reply cannot be read."""
         if not any(context.strip() for context in contexts):
-            return _judgement("NO", answer, contexts)
+            return "NO"
         prompt = self._template.render(question=question, answer=answer, contexts=contexts)
         request = ChatRequest(
             messages=(Message(role="user", content=prompt),),
@@ -82,14 +92,11 @@ class LabelJudge:
             run=repeat,
             json_schema=_SCHEMA,
         )
-        try:
-            reply = await self._model.chat(request)
-        except CallError as error:
-            return Judgement(unscored=str(error))
+        reply = await self._model.chat(request)
         label = parse_label(reply.text)
         if label is None:
-            return Judgement(unscored=f"the judge's reply holds no label: {reply.text.strip()[:80]!r}")
-        return _judgement(label, answer, contexts)
+            raise CallError(f"the judge's reply holds no label: {reply.text.strip()[:80]!r}")
+        return label
 
 
 def parse_label(text: str) -> Label | None:
@@ -112,17 +119,11 @@ def parse_label(text: str) -> Label | None:
     return None
 
 
-def _judgement(label: Label, answer: str, contexts: Sequence[str]) -> Judgement:
-    nearest = nearest_passage(answer, contexts)
-    claim = Claim(
-        text=answer.strip(),
+def _claim(label: Label, text: str, contexts: Sequence[str]) -> Claim:
+    nearest = nearest_passage(text, contexts)
+    return Claim(
+        text=text.strip(),
         support="supported" if label == "YES" else "not_found",
         probability=SCORES[label],
         evidence=nearest[0] if nearest else None,
     )
-    return Judgement(claims=(claim,), faithfulness=SCORES[label])
-
-
-def _fenced(text: str) -> str:
-    """The text with the prompt's own tags defused, so that nothing inside can close them."""
-    return _TAG.sub("‹", text)

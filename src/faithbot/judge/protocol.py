@@ -93,3 +93,7 @@ class Judge(Protocol):
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
         """Judge one answer against the contexts that it was given; each ``repeat`` (1, 2, ...) is a new draw."""
         ...
+
+    async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:
+        """Judge one claim as it stands, without taking it apart."""
+        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from faithbot.judge.abstention import is_abstention
-from faithbot.judge.protocol import JudgeFingerprint, Judgement
+from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,10 @@ class RecordedJudge:
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:  # noqa: ARG002
         """What there is to say without a recorded score."""
         return recorded_judgement(self._settings, answer, {})
+
+    async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:  # noqa: ARG002
+        """What there is to say without a recorded score."""
+        return Claim(text=claim, unscored="no score is recorded for it")
 
 
 def recorded_judgement(settings: JudgeSettings, answer: str, columns: Mapping[str, Any]) -> Judgement:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.judge.evidence import EvidenceJudge
+from faithbot.judge.files import JudgeFiles
 from faithbot.judge.label import LabelJudge
+from faithbot.judge.prompts import Prompts
 from faithbot.judge.recorded import RecordedJudge
 
 if TYPE_CHECKING:
@@ -15,9 +17,13 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import Judge
     from faithbot.models.protocol import Model
 
+_NO_FILES = JudgeFiles()
 
-def open_judge(settings: JudgeSettings, open_model: Callable[[str], Model]) -> Judge:
+
+def open_judge(settings: JudgeSettings, open_model: Callable[[str], Model], files: JudgeFiles = _NO_FILES) -> Judge:
     """The judge that the settings name; its model, if it needs one, comes from ``open_model``."""
     if settings.method == "recorded":
         return RecordedJudge(settings)
-    return EvidenceJudge() if settings.model is None else LabelJudge(open_model(settings.model))
+    if settings.model is None:
+        return EvidenceJudge()
+    return LabelJudge(open_model(settings.model), Prompts(files.prompts))
