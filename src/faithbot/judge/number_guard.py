@@ -48,4 +48,4 @@ def weigh_numbers(supported: float, numbers: NumberCheck | None) -> float:
     if numbers is None:
         return supported
     weighed = supported * LIKELIHOOD_RATIOS[numbers]
-    return weighed / (weighed + 1.0 - supported)
+    return weighed / (weighed + (1.0 - supported))
