@@ -1,4 +1,4 @@
-"""The numbers of a claim against those of its contexts, compared by code: a second opinion for judges that are models."""
+"""The numbers of a claim against those of its contexts, compared by code: a second opinion beside a model's."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.judge.claims import ClaimsJudge
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.files import JudgeFiles
 from faithbot.judge.label import LabelJudge
@@ -26,4 +27,7 @@ def open_judge(settings: JudgeSettings, open_model: Callable[[str], Model], file
         return RecordedJudge(settings)
     if settings.model is None:
         return EvidenceJudge()
-    return LabelJudge(open_model(settings.model), Prompts(files.prompts))
+    model, prompts = open_model(settings.model), Prompts(files.prompts)
+    if settings.method == "label":
+        return LabelJudge(model, prompts)
+    return ClaimsJudge(model, prompts, settings.batch)
