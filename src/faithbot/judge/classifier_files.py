@@ -62,11 +62,11 @@ def read_classifier(model: str) -> ClassifierFiles:
     if (named := _UNPINNED.fullmatch(model)) and not path.exists():
         raise UsageError(
             f"classifier {model}: pin the version, so that nobody changes the judge unseen: {named['id']}@COMMIT, with "
-            "the 40 hex digits of a commit from the model's history on Hugging Face. (A folder is named by its absolute path.)"
+            "the 40 hex digits of a commit from the model's history on Hugging Face. (A folder: its absolute path.)"
         )
     raise UsageError(
-        f"classifier {model}: name its folder by the absolute path, such as ~/models/nli, or a model of Hugging Face as "
-        "org/name@COMMIT. Folders of the repository are not read: a pull request could bring its own judge."
+        f"classifier {model}: name its folder by the absolute path, such as ~/models/nli, or a model of Hugging Face "
+        "as org/name@COMMIT. Folders of the repository are not read: a pull request could bring its own judge."
     )
 
 

@@ -52,8 +52,8 @@ def supports_of(labels: Sequence[str], named: Mapping[Support, str]) -> tuple[Su
     known = tuple(support for support in meant if support)
     if len(known) < len(labels) or "supported" not in known:
         raise UsageError(
-            f"what the model's labels ({_listed(labels)}) mean is not known: say it with `labels: {{supported: LABEL, "
-            "contradicted: LABEL, not_found: LABEL}` beside the judge's model; its page tells."
+            f"what its labels ({_listed(labels)}) mean is not known: the model's page tells. Say it beside `model` in "
+            "faithbot.yaml, `labels: {supported: LABEL, contradicted: LABEL}`, or in the id2label of its config.json."
         )
     return known
 

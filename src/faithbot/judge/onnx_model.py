@@ -19,6 +19,8 @@ from faithbot.judge.classifier_files import CONFIG, TOKENIZER_CONFIG
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from faithbot.judge.classifier_files import ClassifierFiles
 
 LARGEST_WINDOW = 1024
@@ -28,9 +30,10 @@ _USUAL_WINDOW = 512
 """For a model that does not say."""
 _SMALLEST_WINDOW = 128
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-_INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_INTEGERS = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 # Positions of these begin after the padding's own, as in fairseq, where RoBERTa comes from.
 _SHIFTED_POSITIONS = {"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text"}
+_LOGITS_DIMENSIONS = 2
 _FATAL = 4
 
 
@@ -50,23 +53,24 @@ class PairClassifier:
         self._inputs = self._checked_inputs()
         tokenizer_config = self._parse(files.tokenizer_config or b"{}", TOKENIZER_CONFIG)
         self._specials: int = self._tokenizer.num_special_tokens_to_add(is_pair=True)
-        self.room = _window(config, tokenizer_config) - self._specials
+        self.room: int = _window(config, tokenizer_config) - self._specials
         """Tokens of a premise and a hypothesis together, at most."""
         if self.room < _SMALLEST_WINDOW:
             raise self._unusable(f"it reads {self.room} tokens at once, too few for a passage")
-        self.labels = _labels(config, self._outputs())
+        self.labels = _labels(config, self._count_outputs())
         """Of each output, as the model's settings name them."""
         self.digest = _digest(files)
         """SHA-256 of the files' contents."""
 
     def count(self, text: str) -> int:
         """Tokens of a text."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return len(ids)
 
     def probabilities(self, premise: str, hypothesis: str) -> tuple[float, ...]:
         """Of each label; of the only one where there is one. :class:`CallError` where the model gives none."""
         try:
-            logits = self._logits(premise, hypothesis)
+            logits = self._run(premise, hypothesis)[0]
         except self._errors as error:
             raise CallError(f"the classifier failed: {_first_line(error)}") from error
         if not np.isfinite(logits).all():
@@ -76,7 +80,8 @@ class PairClassifier:
         odds = np.exp(logits - logits.max())
         return tuple(map(float, odds / odds.sum()))
 
-    def _logits(self, premise: str, hypothesis: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _run(self, premise: str, hypothesis: str) -> npt.NDArray[np.float64]:
+        """Logits of shape (1, labels)."""
         encoded = self._tokenizer.encode(premise, hypothesis)
         if len(encoded.ids) > self.room + self._specials:
             raise CallError(f"{len(encoded.ids)} tokens are too many for the classifier: it reads {self.room} at once")
@@ -86,15 +91,17 @@ class PairClassifier:
             "token_type_ids": encoded.type_ids,
         }
         feed = {name: np.array([rows[name]], dtype=kind) for name, kind in self._inputs.items()}
-        (logits,) = self._session.run([self._session.get_outputs()[0].name], feed)
-        return np.asarray(logits, dtype=np.float64).reshape(-1)
+        return np.asarray(self._session.run(None, feed)[0], dtype=np.float64)
 
-    def _outputs(self) -> int:
+    def _count_outputs(self) -> int:
         """Number of labels, by a trial."""
         try:
-            return self._logits("A trial.", "A trial.").size
+            logits = self._run("A trial.", "A trial.")
         except self._errors as error:
             raise self._unusable(f"its graph cannot be run: {_first_line(error)}") from error
+        if logits.ndim != _LOGITS_DIMENSIONS:
+            raise self._unusable("its graph gives no single number for each label")
+        return logits.size
 
     def _open_tokenizer(self, content: bytes) -> Any:
         try:
@@ -126,10 +133,10 @@ class PairClassifier:
                 f"its graph cannot be loaded: {_first_line(error)}. It must be one file, weights included"
             ) from error
 
-    def _checked_inputs(self) -> dict[str, type[np.signedinteger[Any]]]:
-        """Type of each input of the graph."""
-        inputs = {entry.name: _INTEGERS.get(entry.type) for entry in self._session.get_inputs()}
-        known = {name: kind for name, kind in inputs.items() if kind and name in _INPUTS}
+    def _checked_inputs(self) -> dict[str, str]:
+        """Type of each input of the graph, as numpy names it."""
+        inputs = {entry.name: entry.type for entry in self._session.get_inputs()}
+        known = {name: _INTEGERS[kind] for name, kind in inputs.items() if name in _INPUTS and kind in _INTEGERS}
         if len(known) < len(inputs) or "input_ids" not in known:
             raise self._unusable(f"its graph takes {', '.join(inputs)[:200]}: expected {', '.join(_INPUTS)}")
         return known
