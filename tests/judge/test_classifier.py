@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -224,3 +225,12 @@ def test_it_judges_a_file_of_answers_with_a_folder_from_anywhere(
 def test_the_same_answer_is_always_judged_the_same(nli: ClassifierJudge) -> None:
     assert nli.repeats_itself
     assert judged(nli, STOVE) == judged(nli, STOVE)
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+def test_without_the_extra_the_cure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str) -> None:
+    write_classifier(tmp_path)
+    monkeypatch.setitem(sys.modules, library, None)
+
+    with pytest.raises(UsageError, match=r"pip install 'faithbot\[classifier\]'.*The GitHub Action's image is without"):
+        make_judge(tmp_path)
