@@ -127,9 +127,13 @@ def _print_result(text: str) -> None:
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.option(
-    "--method", type=click.Choice(["claims", "label", "evidence"]), help="Default: claims with a model, else evidence."
+    "--method",
+    type=click.Choice(["claims", "label", "evidence", "classifier"]),
+    help="Default: claims with a model, else evidence.",
 )
-@click.option("--model", metavar="PROVIDER/NAME", help="For claims and label, such as ollama/qwen2.5:7b.")
+@click.option(
+    "--model", metavar="NAME", help="For claims and label such as ollama/qwen2.5:7b; for classifier its folder."
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
 )

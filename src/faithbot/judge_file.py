@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -20,8 +21,6 @@ from faithbot.models.tokens import estimate_tokens
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from faithbot.judge.protocol import Judge
     from faithbot.progress import Progress
 
@@ -57,8 +56,10 @@ class UnreadableRow:
 async def judge_file(path: Path, method: str | None, model: str | None, cache: Path, progress: Progress) -> list[str]:
     """One JSON object a row, in the order of the rows; without a method, a model means `claims`.
 
-    A row that cannot be read is unscored; the others are judged.
+    A row that cannot be read is unscored; the others are judged. A classifier's folder may be any.
     """
+    if model is not None and method == "classifier" and Path(model).is_dir():
+        model = str(Path(model).absolute())
     try:
         settings = JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
@@ -67,7 +68,7 @@ async def judge_file(path: Path, method: str | None, model: str | None, cache: P
     rows = read_rows(path)
     progress.start(len(rows))
     async with ModelPool(cache) as models:
-        judge = open_judge(settings, models.open)
+        judge = open_judge(settings, models.open, cache=cache)
         judge.reserve(max(_tokens(row) for row in rows.values() if isinstance(row, AnswerRow)))
         slots = asyncio.Semaphore(models.parallel_calls)
 

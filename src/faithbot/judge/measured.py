@@ -9,10 +9,13 @@ from faithbot.metrics import METRICS
 
 if TYPE_CHECKING:
     from faithbot.config import JudgeSettings, LoadedConfig, MetricName
+    from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.metrics import Metric
 
 WITHOUT_CLAIMS = ("label", "recorded")
 """Judges that give one score to a whole answer."""
+REPEAT_THEMSELVES = ("evidence", "classifier")
+"""Judges that judge the same answer the same way every time."""
 _SCORED: tuple[MetricName, ...] = ("faithfulness", "answer_relevance")
 """What `recorded` reads from a column each."""
 
@@ -21,12 +24,20 @@ def require_measured(loaded: LoadedConfig, judge: JudgeSettings) -> None:
     """:class:`UsageError` with the place of the first gated metric that ``judge`` does not measure."""
     for name in loaded.config.gate:
         if not _measures(judge, METRICS[name]):
-            raise UsageError(
-                f"{loaded.place('gate', name)}: the judge `{judge.method}` does not measure {name} here: {_cure(name)}."
-            )
+            place, cure = loaded.place("gate", name), _cure(name, judge)
+            raise UsageError(f"{place}: the judge `{judge.method}` does not measure {name} here: {cure}.")
+
+
+def is_measured_by(fingerprint: JudgeFingerprint, metric: Metric) -> bool:
+    """Whether a metric that is scored by a judge of this fingerprint says anything."""
+    if metric.name == "contradiction_rate" and fingerprint.method == "classifier":
+        return "contradicted" in fingerprint.options["labels"].values()
+    return not (metric.needs_claims and fingerprint.method in WITHOUT_CLAIMS)
 
 
 def _measures(judge: JudgeSettings, metric: Metric) -> bool:
+    if metric.name == "contradiction_rate" and judge.method == "classifier":
+        return "contradicted" in judge.labels  # known from the settings alone: the model is not loaded yet
     if metric.needs_claims:
         return judge.method not in WITHOUT_CLAIMS
     if metric.name in _SCORED and judge.method == "recorded":
@@ -34,7 +45,9 @@ def _measures(judge: JudgeSettings, metric: Metric) -> bool:
     return metric.name != "answer_relevance"
 
 
-def _cure(name: MetricName) -> str:
+def _cure(name: MetricName, judge: JudgeSettings) -> str:
+    if name == "contradiction_rate" and judge.method == "classifier":
+        return "say which label of the model means it, `labels: {supported: LABEL, contradicted: LABEL}`"
     by_column = f"`recorded` with its column, such as `scores: {{{name}: COLUMN}}`"
     if name == "answer_relevance":
         return f"{by_column}, does"
