@@ -17,6 +17,7 @@ from faithbot.errors import CallError, UsageError
 from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.classifier_files import read_classifier, shown_name
 from faithbot.judge.classifier_labels import supports_of
+from faithbot.judge.context_index import ContextIndex
 from faithbot.judge.onnx_model import PairClassifier, require_engine
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
@@ -119,10 +120,11 @@ class ClaimScorer:
 
     def check_all(self, claims: Sequence[str], contexts: Sequence[str]) -> list[Claim]:
         """The claims with their supports; one that cannot be judged carries the reason."""
+        index = ContextIndex(contexts)
         checked: list[Claim] = []
         for claim in claims:
             try:
-                checked.append(weighed_claim(claim, contexts, self._score(claim, contexts)))
+                checked.append(weighed_claim(claim, contexts, index, self._score(claim, contexts)))
             except CallError as error:
                 checked.append(Claim(text=claim, unscored=str(error)))
         return checked
