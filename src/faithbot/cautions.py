@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithbot.config import COUNTS
 from faithbot.metrics import METRICS, Metric, is_judged, questions_moved
 from faithbot.noise import difference_of_runs
-from faithbot.results import MetricComparison, ResultWarning, Side, SideName
+from faithbot.results import AnswerRecord, MetricComparison, ResultWarning, Side, SideName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +46,7 @@ def _find(
         if metric and "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
             yield from _noise(name.replace("_", " "), metric)
             yield from _too_noisy(measured, tables)
+    yield from _fabricated_citations(sides)
     yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
         yield ResultWarning(
@@ -131,6 +132,24 @@ def _too_noisy(metric: Metric, tables: Mapping[SideName, SideTable]) -> Iterable
             message=f"Two runs of the same side differ in {metric.name.replace('_', ' ')} by {' and '.join(noisy)} on "
             "average: too noisy to see small changes. More questions or a stronger judge would help.",
         )
+
+
+def _fabricated_citations(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+    """Where head's answers do so more often than base's; a single answer of many may still be chance."""
+    cited = {name: [answer for answer in side.answers if _fabricated(answer)] for name, side in sides.items()}
+    shares = {name: len(cited[name]) / max(1, len(side.answers)) for name, side in sides.items()}
+    if shares.get("head", 0.0) > shares.get("base", 0.0):
+        counts = " and ".join(f"{len(cited[name])} of {len(sides[name].answers)} ({_SPOKEN[name]})" for name in sides)
+        first = cited["head"][0]
+        yield ResultWarning(
+            code="fabricated_citations",
+            message=f"Answers cite passages that they were not given: {counts}, such as “{_fabricated(first)[0][:80]}” "
+            f"on {first.question_id}.",
+        )
+
+
+def _fabricated(answer: AnswerRecord) -> tuple[str, ...]:
+    return answer.judgement.fabricated_citations if answer.judgement else ()
 
 
 def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:

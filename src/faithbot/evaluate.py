@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
+from faithbot.judge.citations import check_citations
 from faithbot.judge.splitting import finished_part
 from faithbot.report.wording import count
 from faithbot.results import AnswerRecord, SideName
@@ -130,6 +131,7 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge, judge_repe
     except CallError as error:
         return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
     judgement, *judged_again = await _judgements(question.text, answer, judge, judge_repeats)
+    cited = check_citations(answer.text, [c.source for c in answer.contexts], [c.text for c in answer.contexts])
     return AnswerRecord(
         question_id=question.id,
         run=run,
@@ -137,7 +139,7 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge, judge_repe
         contexts=answer.contexts,
         request_key=answer.request_key,
         is_cut=answer.is_cut,
-        judgement=judgement,
+        judgement=judgement.model_copy(update={"fabricated_citations": cited.fabricated}),
         judged_again=tuple(judged_again),
         failure=judgement.unscored,
         seconds=answer.seconds,
