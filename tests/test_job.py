@@ -134,19 +134,25 @@ def test_a_change_of_the_grading_alone_is_work_where_it_is_to_count(
 
 
 SCORES = "judge: {method: recorded, scores: {faithfulness: groundedness}}\n"
+RELEVANCE_CURE = (
+    "a judge with a model does, such as `label`, and so does `recorded` with its column, "
+    "such as `scores: {answer_relevance: COLUMN}`."
+)
 
 
 @pytest.mark.parametrize(
     ("judge", "metric", "cure"),
     [
-        ("", "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
-        (SCORES, "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
+        ("", "answer_relevance", RELEVANCE_CURE),
+        (SCORES, "answer_relevance", RELEVANCE_CURE),
+        (SCORES, "context_recall", "every judge but `recorded` does."),
         ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` does."),
         (SCORES, "unsupported_per_answer", "`evidence` does."),
         (
             SCORES.replace("faithfulness", "answer_relevance"),
             "faithfulness",
-            "`evidence` and `label` do, and `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+            "`evidence` and `label` do, and so does `recorded` with its column, "
+            "such as `scores: {faithfulness: COLUMN}`.",
         ),
     ],
 )

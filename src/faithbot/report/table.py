@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tabulate import tabulate
 
+from faithbot.metrics import label
 from faithbot.report import wording
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _row(name: str, metric: MetricComparison) -> Row:
     detectable = metric.smallest_detectable
 
     return Row(
-        metric=wording.label(name),
+        metric=label(name),
         base=shown(metric.base),
         head=shown(metric.head),
         change="" if metric.delta is None else wording.signed(metric.delta, decimals),

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from faithbot.metrics import questions_moved
+from faithbot.metrics import label, questions_moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faithbot.results import MetricComparison, Results
 
-_LABELS = {
-    "faithfulness": "faithfulness",
-    "contradiction_rate": "contradiction rate",
-    "unsupported_per_answer": "claims without support per answer",
-    "abstention_rate": "share of questions not answered",
-    "hit_rate": "right document retrieved",
-}
 _MOST_DECIMALS = 6
 _NOTHING = 0.5 * 10**-_MOST_DECIMALS
 """Smaller values are left-overs of floating point."""
@@ -26,11 +19,6 @@ _LARGE = 1e6
 """From here on three digits say enough."""
 _MOST_NAMED = 3
 _ALPHA = 0.05
-
-
-def label(name: str) -> str:
-    """A metric's name in plain words."""
-    return _LABELS.get(name) or name.replace("_", " ").strip() or "unnamed metric"
 
 
 # Numbers
