@@ -46,6 +46,7 @@ def _find(
         if metric and "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
             yield from _noise(measured.label, metric)
             yield from _too_noisy(measured, tables)
+    yield from _not_measured(sides)
     yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
         yield ResultWarning(
@@ -132,6 +133,17 @@ def _too_noisy(metric: Metric, tables: Mapping[SideName, SideTable]) -> Iterable
             message=f"Two runs of the same side differ in {metric.label} by {' and '.join(noisy)} on "
             "average: too noisy to see small changes. More questions or a stronger judge would help.",
         )
+
+
+def _not_measured(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+    answers = [answer for side in sides.values() for answer in side.answers]
+    for name in METRICS:
+        if reasons := [answer.not_measured[name] for answer in answers if name in answer.not_measured]:
+            commonest = max(dict.fromkeys(reasons), key=reasons.count)
+            yield ResultWarning(
+                code="not_measured",
+                message=f"No {label(name)} for {len(reasons)} of {len(answers)} answers: {commonest}.",
+            )
 
 
 def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:

@@ -14,6 +14,7 @@ from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
 from faithbot.golden import select
+from faithbot.golden_cautions import find_golden_cautions
 from faithbot.grading_files import find_broken_grading, read_accepted, read_golden_set
 from faithbot.judge.files import read_judge_files
 from faithbot.judge.further import FurtherJudge
@@ -157,7 +158,11 @@ def make_plan(request: CompareRequest) -> Plan:
 async def run_plan(plan: Plan, progress: Progress) -> Results:
     """Answer, judge and compare."""
     evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
-    notices = [*_broken_grading(plan), *_behind_base(plan.root, evaluated.sides)]
+    notices = [
+        *_broken_grading(plan),
+        *_behind_base(plan.root, evaluated.sides),
+        *find_golden_cautions(plan.sides[plan.grader], plan.sides.values(), plan.questions),
+    ]
     runs = max(record.run for record in evaluated.sides["head"].answers)
     return compare(
         evaluated.grading, evaluated.sides, runs=runs, changes=plan.changes, usage=evaluated.usage, notices=notices

@@ -24,4 +24,4 @@ def _score(record: AnswerRecord, question: Question) -> float | None:
     return sum(relevant) / len(relevant) if relevant else 0.0
 
 
-METRIC = Metric("precision_at_k", "relevant passages (precision@k)", "higher", _score, needs_field="relevant_ids")
+METRIC = Metric("precision_at_k", "relevant passages (precision)", "higher", _score, needs_field="relevant_ids")

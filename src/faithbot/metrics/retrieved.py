@@ -17,8 +17,9 @@ def relevant_passages(record: AnswerRecord, question: Question) -> tuple[bool, .
     """
     if not question.relevant_ids or record.answer is None:
         return None
-    return tuple(_is_named(context.source, question.relevant_ids) for context in record.contexts)
+    return tuple(is_named(context.source, question.relevant_ids) for context in record.contexts)
 
 
-def _is_named(source: str | None, relevant_ids: tuple[str, ...]) -> bool:
+def is_named(source: str | None, relevant_ids: tuple[str, ...]) -> bool:
+    """Whether one of the ids is the document's path or file name."""
     return source is not None and (source in relevant_ids or PurePosixPath(source).name in relevant_ids)

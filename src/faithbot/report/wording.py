@@ -130,7 +130,7 @@ def _size_of_change(metric: MetricComparison) -> str:
     if is_unchanged(metric):
         return "unchanged"
     p = _p_in_brackets(metric)
-    if metric.flagged or metric.improved or _would_be_flagged(metric):
+    if moved_clearly(metric):
         return f"larger than noise{p}"
     change = abs(metric.delta or 0.0)
     if change < _NOTHING:
@@ -140,6 +140,11 @@ def _size_of_change(metric: MetricComparison) -> str:
     if change <= (metric.noise_band or 0.0):
         return f"within noise{p}"
     return f"too small to count{p}" if change < metric.min_effect else f"not clearly above noise{p}"
+
+
+def moved_clearly(metric: MetricComparison) -> bool:
+    """Better or worse by the rule of the gated metrics, whether it is one or not."""
+    return metric.flagged or metric.improved or _would_be_flagged(metric)
 
 
 def _would_be_flagged(metric: MetricComparison) -> bool:
