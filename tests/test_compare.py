@@ -263,6 +263,26 @@ def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
     assert "self_judging" in [warning.code for warning in results.warnings]
 
 
+@pytest.mark.parametrize(("on_base", "warned"), [(0, True), (1, True), (2, False), (3, False)])
+def test_citations_of_what_was_not_given_are_a_warning_where_head_has_more(on_base: int, warned: bool) -> None:
+    sides = [citing(side("base", noisy(0.8)), on_base), citing(side("head", noisy(0.8)), 2)]
+    messages = [warning.message for warning in verdict_of(*sides).warnings if warning.code == "fabricated_citations"]
+    told = f"{on_base} of 24 (base) and 2 of 24 (this PR), such as “doc7” on {IDS[0]}."
+    assert messages == ([f"Answers cite passages that they were not given: {told}"] if warned else [])
+
+
+def citing(whole: Side, number: int) -> Side:
+    """The side with as many answers that cite what was not given."""
+    answers = list(whole.answers)
+    for index in range(number):
+        judgement = answers[index].judgement
+        assert judgement is not None
+        answers[index] = answers[index].model_copy(
+            update={"judgement": judgement.model_copy(update={"fabricated_citations": ("doc7",)})}
+        )
+    return whole.model_copy(update={"answers": tuple(answers)})
+
+
 def test_answers_that_were_cut_off_are_a_warning() -> None:
     head = side("head", noisy(0.8))
     cut = head.answers[0].model_copy(update={"is_cut": True})

@@ -159,3 +159,11 @@ def test_questions_are_asked_again_run_by_run_as_long_as_it_is_worth_it() -> Non
         assert sorted((record.question_id, record.run) for record in records) == [
             ("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3), ("b", 4),
         ]  # fmt: skip
+
+
+def test_a_citation_of_a_passage_that_was_not_given_is_kept_with_the_judgement() -> None:
+    cited, _, odd, _ = run("dry [1] [doc7]", "odd [doc8]")["head"]
+    assert [record.judgement and record.judgement.fabricated_citations for record in (cited, odd)] == [
+        ("doc7",),
+        ("doc8",),
+    ]

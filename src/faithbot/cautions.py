@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithbot.config import COUNTS
 from faithbot.metrics import METRICS, Metric, is_judged, label, questions_moved
 from faithbot.noise import difference_of_runs
-from faithbot.results import MetricComparison, ResultWarning, Side, SideName
+from faithbot.results import AnswerRecord, MetricComparison, ResultWarning, Side, SideName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,6 +47,7 @@ def _find(
             yield from _noise(measured.label, metric)
             yield from _too_noisy(measured, tables)
     yield from _not_measured(sides)
+    yield from _fabricated_citations(sides)
     yield from _cut_answers(sides)
     if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
         yield ResultWarning(
@@ -144,6 +145,24 @@ def _not_measured(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
                 code="not_measured",
                 message=f"No {label(name)} for {len(reasons)} of {len(answers)} answers: {commonest}.",
             )
+
+
+def _fabricated_citations(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+    """Where head's answers do so more often than base's; a single answer of many may still be chance."""
+    cited = {name: [answer for answer in side.answers if _fabricated(answer)] for name, side in sides.items()}
+    shares = {name: len(cited[name]) / max(1, len(side.answers)) for name, side in sides.items()}
+    if shares.get("head", 0.0) > shares.get("base", 0.0):
+        counts = " and ".join(f"{len(cited[name])} of {len(sides[name].answers)} ({_SPOKEN[name]})" for name in sides)
+        first = cited["head"][0]
+        yield ResultWarning(
+            code="fabricated_citations",
+            message=f"Answers cite passages that they were not given: {counts}, such as “{_fabricated(first)[0][:80]}” "
+            f"on {first.question_id}.",
+        )
+
+
+def _fabricated(answer: AnswerRecord) -> tuple[str, ...]:
+    return answer.judgement.fabricated_citations if answer.judgement else ()
 
 
 def _cut_answers(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:

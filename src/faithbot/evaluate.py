@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
+from faithbot.judge.citations import check_citations
 from faithbot.judge.further import FurtherJudge, JudgedAnswer
 from faithbot.judge.splitting import finished_part
 from faithbot.report.wording import count
@@ -139,6 +140,7 @@ async def _answer_and_judge(step: Step, system: System, pace: _Pace) -> AnswerRe
     judgements = await _judgements(question.text, answer, text, contexts, pace)
     scores = await pace.further.measure(JudgedAnswer(question, text, contexts, judgements))
     judgement, *judged_again = _with_relevance(judgements, scores.relevance)
+    cited = check_citations(answer.text, [context.source for context in answer.contexts], contexts)
     return AnswerRecord(
         question_id=question.id,
         run=run,
@@ -146,7 +148,7 @@ async def _answer_and_judge(step: Step, system: System, pace: _Pace) -> AnswerRe
         contexts=answer.contexts,
         request_key=answer.request_key,
         is_cut=answer.is_cut,
-        judgement=judgement,
+        judgement=judgement.model_copy(update={"fabricated_citations": cited.fabricated}),
         judged_again=tuple(judged_again),
         correctness=scores.correctness,
         context_recall=scores.context_recall,
