@@ -271,6 +271,27 @@ def test_citations_of_what_was_not_given_are_a_warning_where_head_has_more(on_ba
     assert messages == ([f"Answers cite passages that they were not given: {told}"] if warned else [])
 
 
+def test_further_metrics_that_got_no_score_are_counted_with_the_commonest_reason() -> None:
+    base, head = side("base", noisy(0.8)), side("head", noisy(0.8))
+    reasons = ["the reply was cut off", "no grade", "no grade"]
+    failed = [
+        answer.model_copy(update={"not_measured": {"answer_relevance": reason}})
+        for answer, reason in zip(head.answers, reasons, strict=False)
+    ]
+    head = head.model_copy(update={"answers": (*failed, *head.answers[3:])})
+    assert [(warning.code, warning.message) for warning in verdict_of(base, head).warnings] == [
+        ("not_measured", "No answer relevance for 3 of 48 answers: no grade.")
+    ]
+
+
+def test_a_gated_metric_without_references_says_what_it_takes() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), gate={"context_recall": 0.0})
+    assert (results.verdict, results.reason) == (
+        "inconclusive",
+        "No question has a score for context recall: it takes questions with `reference`.",
+    )
+
+
 def citing(whole: Side, number: int) -> Side:
     """The side with as many answers that cite what was not given."""
     answers = list(whole.answers)

@@ -200,3 +200,32 @@ def test_a_pull_request_that_would_break_the_grading_of_all_later_ones_is_told_s
     [warning] = results.warnings
     assert (results.verdict, warning.code) == ("pass", "broken_grading")
     assert named in warning.message
+
+
+def test_a_metric_to_measure_that_nobody_measures_is_told_at_its_place(tmp_path: Path) -> None:
+    config = CONFIG.replace(
+        "judge: {method: label, model: ollama/judge}\n", "measure: [context_recall, answer_relevance]\n"
+    )
+    with pytest.raises(UsageError, match=r"line 8, measure\.1: the judge `evidence` does not measure answer_relevance"):
+        plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
+LABEL = "judge: {method: label, model: ollama/judge}\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "further"),
+    [
+        ("", {"answer_correctness", "context_recall"}),
+        (LABEL, set()),
+        (LABEL + "measure: [answer_relevance]\n", {"answer_relevance"}),
+        (LABEL + "gate: [faithfulness, context_recall]\n", {"context_recall"}),
+        (SCORES.replace("faithfulness", "answer_relevance") + "gate: [answer_relevance]\n", set()),
+    ],
+    ids=["free", "dear", "wanted", "gated", "recorded"],
+)
+def test_further_metrics_are_measured_where_they_are_free_or_wanted(
+    tmp_path: Path, settings: str, further: set[str]
+) -> None:
+    config = CONFIG.replace(LABEL, settings)
+    assert plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head").further == further
