@@ -177,7 +177,7 @@ def test_a_citation_of_a_passage_that_was_not_given_is_kept_with_the_judgement()
 def test_what_else_there_is_to_measure_of_an_answer_is_recorded_with_it() -> None:
     """The answer repeats the question, and the only passage says nothing of it."""
     asked = (Question(id="a", text="The tent weighs 2 kg.", reference="The tent weighs 2 kg."),)
-    grader = RelevanceGrader(ScriptedModel(['{"grade": 4}', "no grade"]), Prompts())
+    grader = RelevanceGrader(ScriptedModel(["4", '{"grade": 4}', "no grade"]), Prompts())
     further = FurtherJudge(EvidenceJudge(), ["answer_relevance", "answer_correctness", "context_recall"], grader)
     work = evaluate(
         asked, {"head": EchoSystem()}, StubbornJudge(), runs=2, parallel=1, progress=Silent(), further=further

@@ -104,7 +104,7 @@ def test_recall_of_the_same_passages_is_the_same_call_in_every_run() -> None:
 
 
 def test_relevance_is_graded_once_a_judgement_and_never_of_an_abstention() -> None:
-    grader = RelevanceGrader(ScriptedModel(['{"grade": 5}', '{"grade": 4}']), Prompts())
+    grader = RelevanceGrader(ScriptedModel(["5", '{"grade": 5}', '{"grade": 4}']), Prompts())
     wanted = ["answer_relevance"]
     assert measure("30 days.", scored(1.0), scored(0.9), grader=grader, wanted=wanted).relevance == [1.0, 0.75]
     assert measure("I do not know.", ABSTAINED, grader=grader, wanted=wanted).relevance is None
@@ -112,7 +112,7 @@ def test_relevance_is_graded_once_a_judgement_and_never_of_an_abstention() -> No
 
 def test_a_score_that_fails_costs_none_of_the_others_and_says_why() -> None:
     judge = LabelJudge(ScriptedModel([CallError("the reply was cut off"), '{"label": "YES"}']), Prompts())
-    grader = RelevanceGrader(ScriptedModel(["no grade here"]), Prompts())
+    grader = RelevanceGrader(ScriptedModel(["Good!", "no grade here"]), Prompts())
     scores = measure(judge=judge, grader=grader, wanted=["answer_relevance", "answer_correctness", "context_recall"])
     assert (scores.relevance, scores.correctness, scores.context_recall) == (None, None, 1)
     assert scores.not_measured == {
