@@ -10,7 +10,7 @@ from faithbot.errors import CallError, FaithbotError
 from faithbot.judge.citations import check_citations
 from faithbot.judge.further import FurtherJudge, JudgedAnswer
 from faithbot.judge.splitting import finished_part
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.results import AnswerRecord, SideName
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from faithbot.config import DOCUMENTS_KEY
 from faithbot.corpus import match_documents
 from faithbot.golden import FIELD_NAMES, golden_rows
 from faithbot.metrics.retrieved import is_named
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.results import ResultWarning
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from faithbot.judge.measured import further_metrics, require_measured
 from faithbot.judge.registry import open_grader, open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
 from faithbot.side_table import in_halves

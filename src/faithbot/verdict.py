@@ -9,7 +9,7 @@ import numpy as np
 
 from faithbot.config import COUNTS
 from faithbot.metrics import METRICS, label
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.stopping import GIVE_UP_BELOW
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from faithbot.metrics import label
+from faithbot.plain_text import count, cut, one_line
 from faithbot.report import wording
-from faithbot.report.escape import cut, one_line
-from faithbot.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from faithbot.metrics import label
-from faithbot.report.wording import at_least, count, number
+from faithbot.plain_text import count
+from faithbot.report.wording import at_least, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
