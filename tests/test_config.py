@@ -82,6 +82,11 @@ def test_a_gate_may_be_a_list_of_names(tmp_path: Path) -> None:
     ]
 
 
+def test_metrics_that_cost_calls_are_measured_where_they_are_named(tmp_path: Path) -> None:
+    assert load(tmp_path / "none", MINIMAL).config.measure == []
+    assert load(tmp_path / "one", MINIMAL + "measure: context_recall\n").config.measure == ["context_recall"]
+
+
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL.replace("docs/*.md", '["../docs/*.md", "!../docs/old.md"]'), "rag/faithbot.yaml")
     assert loaded.golden_path == "rag/evals/golden.jsonl"
@@ -156,6 +161,7 @@ BAD = {
         r"line 7, judge: method `evidence` calls no model: remove `prompts`",
     ),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
+    "measure": (MINIMAL + "measure: [context_recal]\n", r"line 7, measure\.0: .*did you mean 'context_recall'\?"),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
     "unquoted template": (
         MINIMAL.replace("ollama/llama3.2:3b", "{{ MODEL }}"),

@@ -37,8 +37,20 @@ MODEL_KEY = ("system", "pipeline", "model")
 PROMPT_KEY = ("system", "pipeline", "prompt")
 
 MetricName = Literal[
-    "faithfulness", "contradiction_rate", "unsupported_per_answer", "answer_relevance", "abstention_rate", "hit_rate"
+    "faithfulness",
+    "contradiction_rate",
+    "unsupported_per_answer",
+    "citation_validity",
+    "answer_relevance",
+    "answer_correctness",
+    "abstention_rate",
+    "context_recall",
+    "hit_rate",
+    "precision_at_k",
+    "mrr",
 ]
+FurtherMetric = Literal["answer_relevance", "answer_correctness", "context_recall"]
+"""Metrics that take judgements of their own: with a judge that is a model they cost calls."""
 RecordedField = Literal["id", "question", "answer", "contexts"]
 RecordedMetric = Literal["faithfulness", "answer_relevance"]
 """Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
@@ -299,6 +311,8 @@ class Config(_Section):
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: Annotated[Runs, BeforeValidator(_runs_from_number)] = Runs(min=2, max=2)
     noise: NoiseSettings = NoiseSettings()
+    measure: Annotated[list[FurtherMetric], BeforeValidator(_as_list)] = []
+    """Metrics that cost calls and are wanted though they are not gated."""
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
     accepted: Line | None = None

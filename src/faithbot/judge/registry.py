@@ -9,6 +9,7 @@ from faithbot.judge.files import JudgeFiles
 from faithbot.judge.label import LabelJudge
 from faithbot.judge.prompts import Prompts
 from faithbot.judge.recorded import RecordedJudge
+from faithbot.judge.relevance import RelevanceGrader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,3 +28,10 @@ def open_judge(settings: JudgeSettings, open_model: Callable[[str], Model], file
     if settings.model is None:
         return EvidenceJudge()
     return LabelJudge(open_model(settings.model), Prompts(files.prompts))
+
+
+def open_grader(
+    settings: JudgeSettings, open_model: Callable[[str], Model], files: JudgeFiles = _NO_FILES
+) -> RelevanceGrader | None:
+    """Who grades the relevance of answers: the judge's model; None where it has none."""
+    return None if settings.model is None else RelevanceGrader(open_model(settings.model), Prompts(files.prompts))
