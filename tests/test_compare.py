@@ -436,8 +436,11 @@ def test_noise_is_parted_where_answers_were_judged_again(judge_wavers: bool, sha
     assert sources.judge + sources.generator == pytest.approx(0.02)
 
 
-def test_the_evidence_judge_has_no_part_in_the_noise() -> None:
-    (sources,) = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.8, 0.6))).noise_sources.values()
+@pytest.mark.parametrize("method", ["evidence", "classifier"])
+def test_a_judge_that_repeats_itself_has_no_part_in_the_noise(method: str) -> None:
+    sides = (side(name, rows(0.8, 0.6)) for name in ("base", "head"))
+    fingerprint = FINGERPRINT.model_copy(update={"method": method, "options": {"labels": {}}})
+    (sources,) = verdict_of(*sides, fingerprint=fingerprint).noise_sources.values()
     assert (sources.generator, sources.judge) == (pytest.approx(0.02), 0)
 
 

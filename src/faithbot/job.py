@@ -101,8 +101,8 @@ class Plan:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """``provider/name`` of every model that it takes, each once."""
-        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.model])]))
+        """``provider/name`` of every language model that it takes, each once."""
+        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.language_model])]))
 
     @property
     def trusted_models(self) -> frozenset[str]:
@@ -113,7 +113,9 @@ class Plan:
         side = "head" if self.request.base is None else "base"
         trusted = [loaded for name, loaded in self.sides.items() if name == side]
         judges = [self.request.judge, *(loaded.config.judge for loaded in trusted)]
-        return frozenset([*_answering(trusted), *(judge.model for judge in judges if judge and judge.model)])
+        return frozenset(
+            [*_answering(trusted), *(judge.language_model for judge in judges if judge and judge.language_model)]
+        )
 
 
 def _answering(sides: Iterable[LoadedConfig]) -> list[str]:
@@ -201,7 +203,7 @@ async def _evaluate(
         opened = {name: await _open_system(plan, name, runs.most, models) for name in sides}
         systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
         with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
-            judge = open_judge(plan.judge, models.open, plan.judge_files)
+            judge = open_judge(plan.judge, models.open, plan.judge_files, plan.request.cache)
             fingerprint = await judge.fingerprint()
         grader = open_grader(plan.judge, models.open, plan.judge_files) if "answer_relevance" in plan.further else None
         _reserve(plan, max(system.longest_call for system in systems.values()), judge, grader)
