@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 PROMPT = "claims_extract.md"
 LONGEST_REPLY = 2048
 """Tokens. What a longer answer's reply does not get to is judged as its sentences."""
-_MOST_CLAIMS = 8
-"""A sentence of at most 1,000 characters has no more; a small model that repeats itself ends there."""
+_TOKENS_A_SENTENCE = 16
+_MOST_CLAIMS, _WORDS_A_CLAIM = 12, 2
+"""Of a sentence, by its content words: a small model that repeats itself ends there."""
 _ENTRY = re.compile(r'"(\d{1,4})"\s*:\s*(?=\[)')
 _OWN_SHARE = 1 / 3
 """Words of a claim that its sentence must hold; the others may be what its pronouns stand for."""
@@ -63,27 +64,28 @@ class ClaimExtractor:
 
     async def _ask(self, question: str, sentences: Sequence[str], repeat: int) -> str:
         prompt = self._template.render(question=question, sentences=sentences)
-        wanted = sum(2 * estimate_tokens(sentence) + 16 for sentence in sentences)
+        wanted = sum(3 * estimate_tokens(sentence) // 2 + _TOKENS_A_SENTENCE for sentence in sentences)
         request = ChatRequest(
             messages=(Message(role="user", content=prompt),),
             options=SamplingOptions(temperature=0.0, max_tokens=min(wanted, LONGEST_REPLY)),
             seed=repeat - 1,
             run=repeat,
-            json_schema=_schema(len(sentences)),
+            json_schema=_schema(sentences),
         )
         return (await self._model.chat(request)).text
 
 
-def _schema(n_sentences: int) -> dict[str, Any]:
+def _schema(sentences: Sequence[str]) -> dict[str, Any]:
     """One list for each sentence, by its number: a reply can neither shift nor skip one."""
-    claims = {"type": "array", "items": {"type": "string"}, "maxItems": _MOST_CLAIMS}
-    numbers = [str(number) for number in range(1, n_sentences + 1)]
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(numbers, claims),
-        "required": numbers,
-        "additionalProperties": False,
+    lists = {
+        str(number): {"type": "array", "items": {"type": "string"}, "maxItems": _most_claims(sentence)}
+        for number, sentence in enumerate(sentences, start=1)
     }
+    return {"type": "object", "properties": lists, "required": [*lists], "additionalProperties": False}
+
+
+def _most_claims(sentence: str) -> int:
+    return min(_MOST_CLAIMS, 1 + len(set(content_words(sentence))) // _WORDS_A_CLAIM)
 
 
 def parse_extraction(reply: str) -> dict[int, list[str]]:
