@@ -20,7 +20,7 @@ from faithbot.text_files import decode
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 FEWEST_TO_CORRECT = 30
 """Labelled claims from which on the judge is calibrated and its mean corrected."""
 
@@ -145,6 +145,20 @@ def read_calibration(path: Path) -> CalibrationFile:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}: `faithbot calibrate` writes one.") from None
     return parse_calibration(decode(content, str(path), "calibration"), str(path))
+
+
+def continue_calibration(path: Path, judge: JudgeFingerprint) -> tuple[CalibrationFile, str | None]:
+    """The file at ``path`` to write another part into, and a word where one of another judge is given up for it.
+
+    A blank one where there is none yet; :class:`UsageError` where what stands there is no such file.
+    """
+    if not path.exists():
+        return CalibrationFile.blank(judge), None
+    found = read_calibration(path)
+    if differing := differences(found.fingerprint, judge):
+        word = f"{path} was of another judge ({', '.join(differing)}): it is replaced, nothing of it is kept."
+        return CalibrationFile.blank(judge), word
+    return found, None
 
 
 def write_calibration(path: Path, calibration: CalibrationFile) -> None:
