@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
 from faithbot.judge.splitting import finished_part
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.results import AnswerRecord, SideName
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from faithbot.judge.files import read_judge_files
 from faithbot.judge.measured import require_measured
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
 from faithbot.side_table import in_halves

@@ -22,8 +22,9 @@ from faithbot.github.comment import write_section
 from faithbot.github.pull_requests import find_pull_requests
 from faithbot.github.sections import LIMIT, MAIN, Section
 from faithbot.github.workflow_commands import without_commands
+from faithbot.plain_text import plain
 from faithbot.report.comment import render_comment
-from faithbot.report.escape import escape_text, plain
+from faithbot.report.escape import escape_text
 from faithbot.results import Results
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faithbot.config import COUNTS
-from faithbot.report.wording import count
+from faithbot.plain_text import count
 from faithbot.stopping import GIVE_UP_BELOW
 
 if TYPE_CHECKING:

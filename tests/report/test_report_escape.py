@@ -10,17 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_reader import read, shown, tags, token_types, tokens
 
-from faithbot.report.escape import (
-    BREAK,
-    NUMBER,
-    cut,
-    escape_code,
-    escape_emphasised,
-    escape_text,
-    fence,
-    one_line,
-    plain,
-)
+from faithbot.plain_text import cut, one_line, plain
+from faithbot.report.escape import BREAK, NUMBER, escape_code, escape_emphasised, escape_text, fence
 
 HOSTILE_PIECES = (
     *(

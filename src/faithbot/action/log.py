@@ -7,8 +7,8 @@ import sys
 import traceback
 
 from faithbot.github.workflow_commands import annotate, without_commands
+from faithbot.plain_text import plain
 from faithbot.progress import PlainLines
-from faithbot.report.escape import plain
 
 _LAST_LINE = 500
 """Characters of it that an annotation repeats."""

@@ -11,7 +11,7 @@ from github.AuthenticatedUser import AuthenticatedUser
 
 from faithbot.errors import EvaluationError
 from faithbot.github.retry import Patience, PatientRetry, is_rate_limit
-from faithbot.report.escape import plain
+from faithbot.plain_text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from github.GithubObject import NotSet
 
 from faithbot.github.api import Refused, attempt
-from faithbot.report.escape import plain
+from faithbot.plain_text import plain
 
 if TYPE_CHECKING:
     from github.Repository import Repository

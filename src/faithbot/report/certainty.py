@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from faithbot.plain_text import count, cut, one_line
 from faithbot.report import wording
-from faithbot.report.escape import cut, one_line
-from faithbot.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

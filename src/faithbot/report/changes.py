@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faithbot.report.escape import cut, one_line
-from faithbot.report.wording import count
+from faithbot.plain_text import count, cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

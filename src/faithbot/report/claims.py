@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faithbot.plain_text import count, one_line
 from faithbot.report.changes import setting_values
-from faithbot.report.escape import NUMBER, one_line
-from faithbot.report.wording import count, number
+from faithbot.report.escape import NUMBER
+from faithbot.report.wording import number
 
 if TYPE_CHECKING:
     from faithbot.results import ClaimChange, Reason, Results

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from faithbot.plain_text import count
 from faithbot.report import changes, claims, standing, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
@@ -161,7 +162,7 @@ def _environment() -> jinja2.Environment:
         "commit": _commit,
         "slices_table": slices_table,
         "lines": str.splitlines,
-        "count": wording.count,
+        "count": count,
         "duration": wording.duration,
         "number": wording.number,
         "summary": changes.summary,

@@ -15,8 +15,9 @@ wrapped in ``<span>``, as GitHub's documentation advises: a backslash does not s
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING
+
+from faithbot.plain_text import cut, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -25,9 +26,6 @@ BREAK = "\u200b"
 """Zero-width space."""
 
 NUMBER = re.compile(rf"(?<![\w.,{BREAK}])\d+(?:[.,{BREAK}]\d+)*(?![\w{BREAK}])")
-
-_INVISIBLE = {"Cc", "Cf", "Cs"}
-"""Control characters, format characters (bidirectional overrides, zero width), lone surrogates."""
 
 _CALLS = re.compile(
     r"""
@@ -47,19 +45,6 @@ _MARKUP = str.maketrans(
 _BLOCK_START = re.compile(r"^(?:(?=[-+=#])|(\d+)(?=[.)](?:\s|$)))(.)")
 _CALLS_IN_CODE = re.compile(r"@(?=\w)|<!(?=--\s*faithbot)", re.IGNORECASE)
 """Mentions, and the marker of our own comments."""
-
-
-def one_line(text: str) -> str:
-    """The text on one line: runs of white space become one space, invisible characters go."""
-    return " ".join(_visible(text).split())
-
-
-def cut(text: str, limit: int) -> str:
-    """At most ``limit`` characters, cut at the end of a word where there is one, with an ellipsis."""
-    if len(text) <= limit:
-        return text
-    start, space, _ = text[:limit].rpartition(" ")
-    return (start if space else text[: limit - 1]).rstrip() + "…"
 
 
 def escape_text(text: str, limit: int = 600) -> str:
@@ -85,30 +70,13 @@ def escape_code(text: str, limit: int = 120) -> str:
 
 def fence(text: str, language: str = "", max_lines: int = 200, max_columns: int = 400) -> str:
     """A fenced code block, its fence longer than any run of backticks in the text."""
-    lines = [cut(_visible(line), max_columns) for line in text.splitlines()]
+    lines = [cut(visible(line), max_columns) for line in text.splitlines()]
     if len(lines) > max_lines:
         lines = [*lines[:max_lines], f"… {len(lines) - max_lines} more lines"]
     body = _CALLS_IN_CODE.sub(lambda match: match[0] + BREAK, "\n".join(lines))
     longest = max((len(run) for run in re.findall("`+", body)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{body}\n{ticks}"
-
-
-def plain(text: str, limit: int = 600) -> str:
-    """One line for a terminal: no escape sequence, nothing invisible, at most ``limit`` characters."""
-    return cut(one_line(text), limit)
-
-
-def _visible(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(_visible_char(char) for char in text)
-
-
-def _visible_char(char: str) -> str:
-    if char == "\t" or unicodedata.category(char) not in _INVISIBLE:
-        return char
-    return " " if char.isspace() else ""
 
 
 def _calm(line: str) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from faithbot.report.wording import at_least, count, label, number
+from faithbot.plain_text import count
+from faithbot.report.wording import at_least, label, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

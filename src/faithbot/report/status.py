@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.plain_text import plain
 from faithbot.report import wording
-from faithbot.report.escape import plain
 
 if TYPE_CHECKING:
     from faithbot.results import MetricComparison, Results

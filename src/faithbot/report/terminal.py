@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from faithbot.plain_text import count, plain
 from faithbot.report import changes, claims, standing, wording
-from faithbot.report.escape import plain
 from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _claims(results: Results) -> Iterator[str]:
     unsupported = claims.newly_unsupported(results)
     if unsupported:
         more = f", the first {_MOST_CLAIMS}" if len(unsupported) > _MOST_CLAIMS else ""
-        yield f"{wording.count(len(unsupported), 'claim')} became unsupported ({claims.chance(results)}){more}:"
+        yield f"{count(len(unsupported), 'claim')} became unsupported ({claims.chance(results)}){more}:"
     for claim in unsupported[:_MOST_CLAIMS]:
         yield "\n".join(_claim_lines(claim))
     yield from filter(None, (claims.reasons(results), claims.not_listed(results)))

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from faithbot.metrics import questions_moved
+from faithbot.plain_text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,11 +118,6 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def count(n: int, thing: str) -> str:
-    """``1 claim``, ``5 claims``."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
 # What a change means
