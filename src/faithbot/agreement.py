@@ -1,4 +1,4 @@
-"""How far a judge and people agree on which claims are supported: three figures, each with its interval.
+"""How far a judge and people agree on which claims are supported: figures, each with its interval.
 
 Arrays in, numbers out. ``truth`` says what people hold supported and must hold both cases; intervals are at 95 %. None
 of them shrinks to nothing where a few claims all came out right: that would promise what nobody can know.
@@ -33,6 +33,14 @@ class Interval(NamedTuple):
     high: float
 
 
+def share(successes: int, n: int) -> Interval:
+    """A share of ``n`` >= 1 claims and its score interval (Wilson, *JASA* 22, 1927, 209-212)."""
+    value = successes / n
+    centre = (value + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n**2))
+    return Interval(value, min(value, max(0.0, centre - half)), max(value, min(1.0, centre + half)))
+
+
 def balanced_accuracy(truth: Flags, judged: Flags) -> Interval:
     """Mean of the shares found among supported and among other claims, 0 to 1; chance is 0.5. Shapes (claims,).
 
@@ -40,10 +48,10 @@ def balanced_accuracy(truth: Flags, judged: Flags) -> Interval:
     873-890, method 10).
     """
     _require_both(truth)
-    found = [_wilson(int((judged[truth == case] == case).sum()), int((truth == case).sum())) for case in (True, False)]
-    value = sum(share.value for share in found) / 2
-    down = math.hypot(*(share.value - share.low for share in found)) / 2
-    up = math.hypot(*(share.high - share.value for share in found)) / 2
+    found = [share(int((judged[truth == case] == case).sum()), int((truth == case).sum())) for case in (True, False)]
+    value = sum(part.value for part in found) / 2
+    down = math.hypot(*(part.value - part.low for part in found)) / 2
+    up = math.hypot(*(part.high - part.value for part in found)) / 2
     return Interval(value, value - down, value + up)
 
 
@@ -107,14 +115,6 @@ def _kappa(table: Floats) -> tuple[float, float]:
     disagreeing = (1 - kappa) ** 2 * sum(shares[i, 1 - i] * (columns[i] + rows[1 - i]) ** 2 for i in (0, 1))
     spread = agreeing + disagreeing - (kappa - by_chance * (1 - kappa)) ** 2
     return kappa, math.sqrt(max(0.0, float(spread)) / n) / (1 - by_chance)
-
-
-def _wilson(successes: int, n: int) -> Interval:
-    """A share and its score interval (Wilson, *JASA* 22, 1927, 209-212)."""
-    share = successes / n
-    centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
-    return Interval(share, min(share, max(0.0, centre - half)), max(share, min(1.0, centre + half)))
 
 
 def _require_both(truth: Flags) -> None:

@@ -14,11 +14,12 @@ from pydantic_core import PydanticCustomError
 from faithbot.errors import UsageError
 from faithbot.json_text import parse_json
 from faithbot.judge.protocol import JudgeFingerprint, Support
-from faithbot.output_files import OutputFile
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from faithbot.output_files import OutputFile
 
 SCHEMA_VERSION: Literal[1] = 1
 FEWEST_TO_CORRECT = 30
@@ -47,6 +48,8 @@ class PlattCalibration(_Part):
 
     slope: Annotated[float, Field(gt=0)]
     intercept: float
+    decides_support: bool
+    """A claim is supported from a calibrated P of 0.5. False: the judge's own limit agrees with people better."""
 
 
 class LabelledMoments(_Part):
@@ -66,11 +69,12 @@ class CategoryAgreement(_Part):
 
     n: Annotated[int, Field(ge=1)]
     agreed: Count
+    """Claims that both hold supported, or both not."""
 
 
 class Agreement(_Part):
-    """How far the judge and people agree on claims. Where the file calibrates the judge, the judge so calibrated:
-    each claim by a calibration that was fitted on the others."""
+    """How far the judge and people agree on claims. Where the calibration decides the support, of the judge so
+    calibrated: each claim by a calibration that was fitted on the others."""
 
     n: Annotated[int, Field(ge=1)]
     """Claims that both labelled."""
@@ -161,9 +165,9 @@ def continue_calibration(path: Path, judge: JudgeFingerprint) -> tuple[Calibrati
     return found, None
 
 
-def write_calibration(path: Path, calibration: CalibrationFile) -> None:
+def write_calibration(output: OutputFile, calibration: CalibrationFile) -> None:
     """Put the file in place, whole or not at all."""
-    OutputFile(path).write(calibration.model_dump_json(indent=1) + "\n")
+    output.write(calibration.model_dump_json(indent=1) + "\n")
 
 
 def differences(measured: JudgeFingerprint, now: JudgeFingerprint) -> tuple[str, ...]:
@@ -176,4 +180,5 @@ def differences(measured: JudgeFingerprint, now: JudgeFingerprint) -> tuple[str,
         "options": "options",
         "version": "version of the method",
     }
-    return tuple(word for name, word in spoken.items() if getattr(measured, name) != getattr(now, name))
+    before, after = measured.model_dump(mode="json"), now.model_dump(mode="json")
+    return tuple(word for name, word in spoken.items() if before[name] != after[name])
