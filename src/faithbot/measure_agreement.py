@@ -9,7 +9,7 @@ import numpy as np
 
 from faithbot.agreement import Interval, area_under_curve, balanced_accuracy, cohens_kappa
 from faithbot.errors import UsageError
-from faithbot.judge.calibrated import GIVES_PROBABILITIES, calibrated
+from faithbot.judge.calibrated import calibrated
 from faithbot.judge.calibration import (
     FEWEST_TO_CORRECT,
     Agreement,
@@ -18,6 +18,7 @@ from faithbot.judge.calibration import (
     LabelledMoments,
     PlattCalibration,
 )
+from faithbot.judge.measured import WITHOUT_CLAIMS
 from faithbot.platt import Platt, fit_platt
 from faithbot.prediction_powered import labelled_moments
 
@@ -66,11 +67,11 @@ def measure_agreement(labelled: Sequence[LabelledClaim], judged: Sequence[Claim]
     if truth.all() or not truth.any():
         kind, other = ("supported", "unsupported") if truth.all() else ("unsupported", "supported")
         raise UsageError(f"all {len(labels)} claims are labelled {kind}: add some that are {other}.")
-    has_probabilities = method in GIVES_PROBABILITIES
+    has_probabilities = method not in WITHOUT_CLAIMS and all(claim.probability is not None for claim in claims)
     unscored = len(judged) - len(claims)
     as_it_is = _agreement(labels, claims, unscored, has_probabilities=has_probabilities)
     if not has_probabilities:
-        return Measured(as_it_is, None, None, f"`{method}` gives no probability to calibrate")
+        return Measured(as_it_is, None, None, f"`{method}` gives no probability to calibrate here")
     if len(claims) < FEWEST_TO_CORRECT:
         return Measured(as_it_is, None, None, f"that takes {FEWEST_TO_CORRECT} labelled claims")
     return _calibrate(as_it_is, labels, claims, truth)
