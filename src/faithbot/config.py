@@ -187,6 +187,8 @@ class JudgeSettings(_Section):
     """For `classifier`: which of the model's labels mean what, where their names do not say it."""
     prompts: Line | None = None
     """Folder of prompts in the place of packaged ones of the same name."""
+    calibration: Line | None = None
+    """File that `faithbot calibrate` and `faithbot probe` wrote about this judge."""
     batch: bool | None = Field(default=None, strict=True)
     """For `claims`: all claims of an answer in one call, or a call of one token each. None: as suits the backend."""
     scores: dict[RecordedMetric, Line] = {}
@@ -390,6 +392,12 @@ class LoadedConfig:
         """Folder of the judge's own prompts, from the repository's root."""
         folder = self.config.judge.prompts
         return None if folder is None else self._resolve(folder, "judge", "prompts")
+
+    @property
+    def calibration_path(self) -> str | None:
+        """What is known of the judge, from the repository's root."""
+        calibration = self.config.judge.calibration
+        return None if calibration is None else self._resolve(calibration, "judge", "calibration")
 
     @property
     def prompt_path(self) -> str:

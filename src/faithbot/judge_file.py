@@ -57,15 +57,9 @@ class UnreadableRow:
 async def judge_file(path: Path, method: str | None, model: str | None, cache: Path, progress: Progress) -> list[str]:
     """One JSON object a row, in the order of the rows; without a method, a model means `claims`.
 
-    A row that cannot be read is unscored; the others are judged. A classifier's folder may be any.
+    A row that cannot be read is unscored; the others are judged.
     """
-    if model is not None and method == "classifier" and Path(model).is_dir():
-        model = str(Path(model).absolute())
-    try:
-        settings = JudgeSettings.model_validate({"method": method, "model": model})
-    except ValidationError as error:
-        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
-        raise UsageError("; ".join(problems)) from None
+    settings = judge_settings(method, model)
     rows = read_rows(path)
     progress.start(len(rows))
     async with ModelPool(cache) as models:
@@ -80,6 +74,20 @@ async def judge_file(path: Path, method: str | None, model: str | None, cache: P
                 return json.dumps(judged, ensure_ascii=False, allow_nan=False)
 
         return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
+
+
+def judge_settings(method: str | None, model: str | None) -> JudgeSettings:
+    """What the options of a command mean; :class:`UsageError` where they do not fit together.
+
+    A classifier's folder may be any, relative ones included: who types a command names files of their own.
+    """
+    if model is not None and method == "classifier" and Path(model).is_dir():
+        model = str(Path(model).absolute())
+    try:
+        return JudgeSettings.model_validate({"method": method, "model": model})
+    except ValidationError as error:
+        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
+        raise UsageError("; ".join(problems)) from None
 
 
 def _tokens(row: AnswerRow) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.cache_folder import cache_folder
+from faithbot.judge.calibrated import CalibratedJudge
 from faithbot.judge.claims import ClaimsJudge
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.files import JudgeFiles
@@ -30,16 +31,22 @@ def open_judge(
     files: JudgeFiles = _NO_FILES,
     cache: Path | None = None,
 ) -> Judge:
-    """The judge that the settings name; its language model, if it needs one, comes from ``open_model``.
+    """The judge that the settings name, calibrated where there is a file for it.
 
-    A judge that keeps its own results keeps them in ``cache``, by default the user's.
+    Its language model, if it needs one, comes from ``open_model``. A judge that keeps its own results keeps them in
+    ``cache``, by default the user's.
     """
+    judge = _open(settings, open_model, files, cache or cache_folder())
+    return judge if files.calibration is None else CalibratedJudge(judge, files.calibration.content)
+
+
+def _open(settings: JudgeSettings, open_model: Callable[[str], Model], files: JudgeFiles, cache: Path) -> Judge:
     if settings.method == "recorded":
         return RecordedJudge(settings)
     if settings.method == "classifier":
         from faithbot.judge.classifier import ClassifierJudge  # with its HTTP client: others start without
 
-        return ClassifierJudge(settings, cache or cache_folder())
+        return ClassifierJudge(settings, cache)
     if settings.model is None:
         return EvidenceJudge()
     model, prompts = open_model(settings.model), Prompts(files.prompts)
