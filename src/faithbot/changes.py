@@ -27,6 +27,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_settings(base, head, "grading"),
         *_golden_set(base, head, differ),
         *_accepted(base, head, differ),
+        *_calibration(base, head, differ),
         *_settings(base, head, "setting"),
         *_prompts(base, head, differ),
         *_documents(base, head, differ),
@@ -75,6 +76,10 @@ def _golden_set(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[
 
 def _accepted(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
     return _graded_by_file(base, base.accepted_path, head, head.accepted_path, differ)
+
+
+def _calibration(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    return _graded_by_file(base, base.calibration_path, head, head.calibration_path, differ)
 
 
 def _graded_by_file(

@@ -153,6 +153,35 @@ def judge(answers: Path, method: str, model: str | None, json_file: Path | None,
 
 
 @cli.command()
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--output", type=click.Path(path_type=Path), help="File to write "
+              "(default: as faithbot.yaml's judge names it, else judge-calibration.json beside it).")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def calibrate(
+    labels: Path, method: str | None, model: str | None, config: str, output: Path | None, cache: Path | None
+) -> None:
+    """Measure how far the judge agrees with people, and write what comparisons need to say and correct it.
+
+    LABELS holds one JSON object a line: claim, contexts (a list of texts), label (supported, contradicted, not_found,
+    or unsupported) and, if you like, a category.
+    """
+    import asyncio
+
+    from faithbot.calibrate import CalibrateRequest
+    from faithbot.calibrate import calibrate as calibrate_judge
+    from faithbot.progress import open_progress
+    from faithbot.report.agreement import render_agreement
+
+    request = CalibrateRequest(labels, cache or cache_folder(), method, model, config, output)
+    with open_progress() as progress:
+        calibrated = asyncio.run(calibrate_judge(request, progress))
+    _print_result(render_agreement(calibrated))
+
+
+@cli.command()
 @click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
 @click.option("--head", metavar="REF", help="What to measure (default: the working tree).")
 @click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")

@@ -170,6 +170,8 @@ class JudgeSettings(_Section):
     model: Line | None = None
     prompts: Line | None = None
     """Folder of prompts in the place of packaged ones of the same name."""
+    calibration: Line | None = None
+    """File that `faithbot calibrate` and `faithbot probe` wrote about this judge."""
     scores: dict[RecordedMetric, Line] = {}
     """For `recorded`: the column that holds each metric."""
     scale: tuple[StrictNumber, StrictNumber] = (0, 1)
@@ -349,6 +351,12 @@ class LoadedConfig:
         """Folder of the judge's own prompts, from the repository's root."""
         folder = self.config.judge.prompts
         return None if folder is None else self._resolve(folder, "judge", "prompts")
+
+    @property
+    def calibration_path(self) -> str | None:
+        """What is known of the judge, from the repository's root."""
+        calibration = self.config.judge.calibration
+        return None if calibration is None else self._resolve(calibration, "judge", "calibration")
 
     @property
     def prompt_path(self) -> str:

@@ -56,11 +56,7 @@ class UnreadableRow:
 
 async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
     """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
-    try:
-        settings = JudgeSettings.model_validate({"method": method, "model": model})
-    except ValidationError as error:
-        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
-        raise UsageError("; ".join(problems)) from None
+    settings = judge_settings(method, model)
     rows = read_rows(path)
     progress.start(len(rows))
     async with ModelPool(cache) as models:
@@ -75,6 +71,15 @@ async def judge_file(path: Path, method: str, model: str | None, cache: Path, pr
                 return json.dumps(judged, ensure_ascii=False, allow_nan=False)
 
         return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
+
+
+def judge_settings(method: str | None, model: str | None) -> JudgeSettings:
+    """What the options of a command mean; :class:`UsageError` where they do not fit together."""
+    try:
+        return JudgeSettings.model_validate({"method": method, "model": model})
+    except ValidationError as error:
+        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
+        raise UsageError("; ".join(problems)) from None
 
 
 def _tokens(row: AnswerRow) -> int:

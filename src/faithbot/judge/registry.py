@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.judge.calibrated import CalibratedJudge
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.files import JudgeFiles
 from faithbot.judge.label import LabelJudge
@@ -22,6 +23,11 @@ _NO_FILES = JudgeFiles()
 
 def open_judge(settings: JudgeSettings, open_model: Callable[[str], Model], files: JudgeFiles = _NO_FILES) -> Judge:
     """The judge that the settings name; its model, if it needs one, comes from ``open_model``."""
+    judge = _open(settings, open_model, files)
+    return judge if files.calibration is None else CalibratedJudge(judge, files.calibration.content)
+
+
+def _open(settings: JudgeSettings, open_model: Callable[[str], Model], files: JudgeFiles) -> Judge:
     if settings.method == "recorded":
         return RecordedJudge(settings)
     if settings.model is None:
