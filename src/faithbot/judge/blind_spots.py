@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from faithbot.agreement import share
 
 FaultKind = Literal[
     "number", "date", "unit", "name", "negation", "antonym", "condition", "addition", "refusal"
 ]  # fmt: skip
 Rewriting = Literal["verbatim", "numbers", "reordered", "joined"]
 Count = Annotated[int, Field(ge=0)]
-_QUANTILE = NormalDist().inv_cdf(0.975)
 
 
 class _Part(BaseModel):
@@ -28,7 +27,7 @@ class Found(_Part):
     of: Annotated[int, Field(ge=1)]
     """Judged."""
     interval: tuple[float, float]
-    """95 %, of the share that is found."""
+    """95 %, Wilson's, of the share that is found."""
 
 
 class Rejected(_Part):
@@ -39,24 +38,30 @@ class Rejected(_Part):
     of: Annotated[int, Field(ge=1)]
     """Judged."""
     interval: tuple[float, float]
-    """95 %, of the share that is rejected."""
+    """95 %, Wilson's, of the share that is rejected."""
 
 
 class ProbeResult(_Part):
     """Of one judge on one set of documents; kinds that no sentence of them allows are left out."""
 
+    judge: str
+    """Digest of the fingerprint of the judge as it was asked, with its calibration where it has one."""
     faults: dict[FaultKind, Found]
     sound: dict[Rewriting, Rejected]
     unscored: Count = 0
     """Sentences for which the judge gave no support; they count nowhere else."""
 
 
-def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927): right for few trials, and never beyond 0 and 1."""
-    if not 0 <= successes <= trials or trials == 0:
-        raise ValueError(f"{successes} of {trials} is no share")
-    square = _QUANTILE**2
-    centre = successes + square / 2
-    half = _QUANTILE * math.sqrt(successes * (trials - successes) / trials + square / 4)
-    low, high = ((centre + sign * half) / (trials + square) for sign in (-1, 1))
-    return (0.0 if successes == 0 else low, 1.0 if successes == trials else high)
+def found(successes: int, of: int) -> Found:
+    """Counts with their interval."""
+    return Found(found=successes, of=of, interval=_interval(successes, of))
+
+
+def rejected(failures: int, of: int) -> Rejected:
+    """Counts with their interval."""
+    return Rejected(rejected=failures, of=of, interval=_interval(failures, of))
+
+
+def _interval(successes: int, of: int) -> tuple[float, float]:
+    _, low, high = share(successes, of)
+    return low, high

@@ -39,7 +39,13 @@ _DENIED_AUXILIARY = re.compile(
     r"\b(is|are|was|were|will|can|should|must|has|have|had)(?: not|n['’]t)\b|\b(can)not\b|\b(wo)n['’]t\b|\b(ca)n['’]t\b"
 )
 _SHORT_FORMS = {"wo": "will", "ca": "can"}
-_NOT_ADVISES = re.compile(
+_NOT_POSSIBLE = re.compile(r"\bnon-([a-z]+[ai]ble)\b")
+_FORBIDS = re.compile(r"^((?:[A-Z][\w '’-]*: )?)(?:Do not|Don['’]t|Never) ([a-z]+)")
+_CONJUNCTION = re.compile(r"\b(?:if|when|while|which|who|that|because|although|whether)\b", re.IGNORECASE)
+_STATES = re.compile(
+    rf"^do not |\b[a-z]+ (?:is|are|was|were|will|must|has|have|had|{'|'.join(BASE_FORMS)})\b", re.IGNORECASE
+)
+_ADVISES = re.compile(
     r"\b(?:may|might|can|could|should|important|recommended|essential|ensure|be sure|make sure|than)\b|^[a-z]+ly\b",
     re.IGNORECASE,
 )
