@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ class CorpusWords:
     def __init__(self, texts: Iterable[str]) -> None:
         texts = tuple(texts)
         self.common = frozenset(word for text in texts for word in _LOWER_WORD.findall(text))
-        neighbours: dict[str, set[str]] = defaultdict(set)
+        neighbours: dict[str, Counter[str]] = defaultdict(Counter)
         for text in texts:
             for match in _NAME_INSIDE.finditer(text):
                 before, name = match.groups()
                 name = name.removesuffix("'s").removesuffix("’s")
                 if self._is_name(name):
-                    neighbours[name].add(before)
-        self.names: dict[str, frozenset[str]] = {name: frozenset(words) for name, words in sorted(neighbours.items())}
+                    neighbours[name][before] += 1
+        self.names: dict[str, Counter[str]] = dict(sorted(neighbours.items()))
 
     def _is_name(self, name: str) -> bool:
         first = re.split(r"[ -]", name)[0]

@@ -49,12 +49,15 @@ _ADVISES = re.compile(
     r"\b(?:may|might|can|could|should|important|recommended|essential|ensure|be sure|make sure|than)\b|^[a-z]+ly\b",
     re.IGNORECASE,
 )
+_INSTRUCTS = re.compile(rf"(?:{'|'.join(IMPERATIVES)}|do not|never|avoid|ensure|refer)\b", re.IGNORECASE)
+_FEWEST_WORDS_LEFT = 4
+"""Behind the first one: "it is valid" says nothing that a condition could be missing from."""
 _CONTENT_WORD = 4
 _FAMILIAR = 0.5
 """Share of an added sentence's words in the passages from which on they might support it."""
-_TRIED = 60
+_TRIED = 300
 _NEAREST = 5
-"""Sentences to choose from, the most familiar ones."""
+"""Sentences to choose from: no instructions where there are others, then the most familiar ones."""
 
 
 def other_name(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:
@@ -78,8 +81,15 @@ def _likeness(one: str, other: str, words: CorpusWords) -> int:
     if set(mine[:-1]) & set(theirs[:-1]) or mine[0] == theirs[0] or one.endswith("s") != other.endswith("s"):
         return 0
     same_kind = mine[-1] == theirs[-1] and len(mine) > 1
-    same_place = bool((words.names[one] & words.names[other]) - {"the", "and", "of"})
-    return 2 * same_kind + 2 * same_place + (len(mine) == len(theirs)) + (one.isupper() == other.isupper())
+    same_place = bool(words.names[one].keys() & words.names[other].keys() - {"the", "and", "of"})
+    is_established = words.names[other].total() > 1
+    return (
+        2 * same_kind
+        + 2 * same_place
+        + is_established
+        + (len(mine) == len(theirs))
+        + (one.isupper() == other.isupper())
+    )
 
 
 def negated(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
@@ -133,7 +143,8 @@ def without_condition(sentence: Sentence, words: CorpusWords, rng: random.Random
     # "Check the valve" is the same advice with and without "if it leaks"; what may be, may be.
     if parts is None or not _STATES.search(parts.main) or _ADVISES.search(parts.main):
         return None
-    if parts.main.split()[0].casefold() in IMPERATIVES:
+    first, *rest = parts.main.split()
+    if first.casefold() in IMPERATIVES or len(rest) < _FEWEST_WORDS_LEFT:
         return None
     return f"{capitalised(parts.main)}{parts.end}"
 
@@ -143,14 +154,14 @@ def with_addition(sentence: Sentence, words: CorpusWords, rng: random.Random, ot
     known = set(tokens(" ".join(sentence.contexts)))
     tried = rng.sample(others, min(_TRIED, len(others)))
     alike = [
-        (familiar, other.text)
+        (_INSTRUCTS.match(other.text) is None, familiar, other.text)
         for other in tried
         if other.home.document != sentence.home.document
         and words.can_follow(other.text)
         and (familiar := _familiar(other.text, known)) < _FAMILIAR
     ]
     nearest = sorted(alike, reverse=True)[:_NEAREST]
-    return joined(sentence.text, rng.choice(nearest)[1], words) if nearest else None
+    return joined(sentence.text, rng.choice(nearest)[-1], words) if nearest else None
 
 
 def _familiar(text: str, known: set[str]) -> float:
