@@ -15,6 +15,7 @@ from faithbot.cautions import find_cautions
 from faithbot.claim_changes import ClaimChanges, find_claim_changes
 from faithbot.gate import ALPHA, GateLook, compare_metric, look_at, step_down
 from faithbot.judge.measured import WITHOUT_CLAIMS
+from faithbot.judge_trust import find_agreement, trust_warnings
 from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from faithbot.config import MetricName
     from faithbot.gate import Scores
     from faithbot.golden import Question
+    from faithbot.judge.files import NamedCalibration
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage
 
@@ -57,6 +59,8 @@ class Grading:
     """The worst level that a metric may have, for those that have a floor."""
     plan: RunPlan | None = None
     """Fewest and most runs of each side; None where their number was fixed."""
+    calibration: NamedCalibration | None = None
+    """What the team measured of a judge, be it this one or another."""
 
 
 def compare(
@@ -87,6 +91,7 @@ def compare(
         stopping = _stopping(grading.plan, looks, red_by_floor=verdict == "regression" and not looks[-1].flagged)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
+    agreement = find_agreement(grading.fingerprint, grading.calibration, sides)
     return Results(
         faithbot_version=__version__,
         verdict=verdict,
@@ -101,9 +106,11 @@ def compare(
         accepted=claims.accepted,
         warnings=(
             *find_cautions(metrics, tables, sides, grading.fingerprint, notices),
+            *trust_warnings(agreement, grading.fingerprint, grading.calibration),
             *stale_warning(claims.stale),
         ),
         fingerprint=grading.fingerprint,
+        agreement=agreement,
         sides=dict(sides),
         changes=tuple(changes),
         questions=grading.questions,

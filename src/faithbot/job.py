@@ -220,6 +220,7 @@ def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan) -> Gradin
         accepted=plan.accepted,
         floors={name: gate.floor for name, gate in config.gate.items() if gate.floor is not None},
         plan=runs if runs.fewest < runs.most else None,
+        calibration=plan.judge_files.calibration,
     )
 
 

@@ -199,7 +199,8 @@ def test_what_must_be_known_about_the_commits_stands_above_the_result_as_plain_t
 ) -> None:
     desk.deliver(about(examples.improvement()), replace(BESIDE, section=OWN_GRADING, note="not of its merge into <b>"))
     start = "## Graded as this pull request would have it\n> not of its merge into &lt;b&gt;\n\n"
-    assert parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text.startswith(start)
+    text = parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text
+    assert text.startswith(start + "Only the two sides of this section were judged alike")
     assert desk.summary.startswith(start)
     assert (desk.workspace / "faithbot-report" / "report.md").read_text().startswith(start)
 

@@ -205,7 +205,8 @@ def _with_notes(markdown: str, activity: Activity | None) -> str:
     if activity is None:
         return markdown
     notes = f"> {escape_text(activity.note)}\n" if activity.note else ""
-    return "\n".join(filter(None, [activity.heading, notes, markdown]))
+    caveat = f"{activity.caveat}\n" if activity.caveat else ""
+    return "\n".join(filter(None, [activity.heading, notes, caveat, markdown]))
 
 
 def _decimal(value: float | None) -> str:
