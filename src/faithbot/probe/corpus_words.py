@@ -6,6 +6,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from faithbot.judge.lexicon import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,7 +31,7 @@ class CorpusWords:
 
     def __init__(self, texts: Iterable[str]) -> None:
         texts = tuple(texts)
-        self.common = frozenset(word for text in texts for word in _LOWER_WORD.findall(text))
+        self.common = STOP_WORDS | {word for text in texts for word in _LOWER_WORD.findall(text)}
         neighbours: dict[str, Counter[str]] = defaultdict(Counter)
         for text in texts:
             for match in _NAME_INSIDE.finditer(text):
@@ -46,7 +48,7 @@ class CorpusWords:
     def uncapitalised(self, sentence: str) -> str:
         """The sentence as it goes on behind a comma: only names keep their capital."""
         first = _FIRST_WORD.match(sentence)
-        is_common = first is not None and first.group().casefold() in self.common | {"a"}
+        is_common = first is not None and first.group().casefold() in self.common
         return sentence[0].lower() + sentence[1:] if is_common else sentence
 
     def can_follow(self, sentence: str) -> bool:

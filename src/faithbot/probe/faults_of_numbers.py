@@ -43,7 +43,7 @@ _MONTH_NAME = re.compile(
 )
 _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
 _HOUR = re.compile(r"(?<![\d:.])(\d{1,2})(?= ?(?:am|pm|a\.m\.|p\.m\.))")
-_AMOUNT = re.compile(rf"{_FREE}(\d[\d.,]*|{_ONE_WORD})([ -]?)((?:square |cubic )?)([A-Za-z]+)\b(?! \()")
+_AMOUNT = re.compile(rf"{_FREE}(\d[\d.,]*|{_ONE_WORD})([ -]?)([A-Za-z]+)\b(?! \()")
 _CURRENCY = re.compile(r"([$€£])(?=\d)")
 _PERCENT = re.compile(rf"{_FREE}(\d+) ?(?:%|percent\b)")
 _OTHER_CURRENCY = {"$": "€", "€": "$", "£": "$"}
@@ -159,9 +159,9 @@ def other_unit(sentence: Sentence, words: CorpusWords, rng: random.Random) -> st
     text = sentence.text
     candidates = [_replaced(text, match, _OTHER_CURRENCY[match.group()]) for match in _CURRENCY.finditer(text)]
     for match in _AMOUNT.finditer(text):
-        number, gap, square, unit = match.groups()
+        number, gap, unit = match.groups()
         if unit in OTHER_UNITS:
-            candidates.append(_replaced(text, match, f"{number}{gap}{square}{OTHER_UNITS[unit]}"))
+            candidates.append(_replaced(text, match, f"{number}{gap}{OTHER_UNITS[unit]}"))
     candidates += [_replaced(text, match, f"${match.group(1)}") for match in _PERCENT.finditer(text)]
     rng.shuffle(candidates)
     return next((text for text in candidates if _is_new(text, sentence)), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +13,7 @@ from faithbot.config import load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.judge import blind_spots
 from faithbot.judge.blind_spots import FaultKind, ProbeResult, Rewriting
+from faithbot.judge.calibrated import without_calibration
 from faithbot.judge.calibration import continue_calibration, write_calibration
 from faithbot.judge.files import read_judge_files
 from faithbot.judge.protocol import JudgeFingerprint, Support
@@ -102,8 +103,7 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     async with ModelPool(request.cache) as models:
         judge = open_judge(settings, models.open, files)
         fingerprint = await judge.fingerprint()
-        bare = open_judge(settings, models.open, replace(files, calibration=None))
-        file, given_up = _continued(request.output, await bare.fingerprint())
+        file, given_up = _continued(request.output, fingerprint)
         judged = await _check_all(judge, probes, models.parallel_calls, progress)
     result = count_found(judged, fingerprint)
     if output is not None and file is not None:
@@ -112,7 +112,8 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
 
 
 def _continued(path: Path | None, judge: JudgeFingerprint) -> tuple[CalibrationFile | None, str | None]:
-    return (None, None) if path is None else continue_calibration(path, judge)
+    """The calibration file to write into, if any: it is of the judge without its calibration."""
+    return (None, None) if path is None else continue_calibration(path, without_calibration(judge)[0])
 
 
 def _load(root: Path, request: ProbeRequest) -> LoadedConfig:

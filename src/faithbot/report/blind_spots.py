@@ -33,37 +33,42 @@ _REWRITINGS: dict[Rewriting, str] = {
 }
 WEAK_BELOW = 0.7
 """A kind of fault is weak where its whole interval lies below this share found."""
-_LENIENT_FROM = 0.3
+STRICT_FROM = 0.3
 """Sound sentences are rejected too often where the whole interval lies above this share."""
 _EXAMPLES = 3
 _TEXT = 240
 """Characters of a sentence."""
 
 
-def blind_spots_sentence(result: ProbeResult) -> str | None:
-    """``This judge finds 30 of 30 changed numbers, but 4 of 30 negations (faults planted in your documents).``
+def blind_spots_sentence(result: ProbeResult | None) -> Iterator[str]:
+    """``Tried on your documents, this judge finds 30 of 30 changed numbers, but only 4 of 30 negations.``
 
-    Only kinds that are clearly weak, with the best one for contrast; None where none is.
+    Only kinds that are clearly weak, with the best one for contrast; nothing where none is, or where nobody tried.
     """
+    clauses = [*_finds_few(result), *_rejects_many(result)] if result else []
+    if clauses:
+        yield f"Tried on your documents, this judge {' and '.join(clauses)}."
+
+
+def _finds_few(result: ProbeResult) -> Iterator[str]:
     weak = sorted(
         (kind for kind, counts in result.faults.items() if counts.interval[1] < WEAK_BELOW),
         key=lambda kind: result.faults[kind].interval[1],
     )
-    wrong = [kind for kind, counts in result.sound.items() if counts.interval[0] > _LENIENT_FROM]
-    if not weak and not wrong:
-        return None
-    strong = max(result.faults, key=lambda kind: result.faults[kind].interval[0], default=None)
-    clauses = []
     if weak:
-        best = f"{_found(result, strong)}, but " if strong is not None and strong not in weak else ""
-        clauses.append(f"finds {best}{_listed([_found(result, kind) for kind in weak])}")
-    if wrong:
-        rejected = [f"{result.sound[kind].rejected} of {result.sound[kind].of}" for kind in wrong]
-        named = [
-            f"{counts} sound sentences ({_REWRITINGS[kind]})" for counts, kind in zip(rejected, wrong, strict=True)
-        ]
-        clauses.append(f"rejects {_listed(named)}")
-    return f"Tried on your documents, this judge {' and '.join(clauses)}."
+        best = max(result.faults, key=lambda kind: result.faults[kind].interval[0])
+        contrast = "" if best in weak else f"{_found(result, best)}, but "
+        yield f"finds {contrast}only {_listed([_found(result, kind) for kind in weak])}"
+
+
+def _rejects_many(result: ProbeResult) -> Iterator[str]:
+    rejected = [
+        f"{counts.rejected} of {counts.of} sound sentences ({_REWRITINGS[kind]})"
+        for kind, counts in result.sound.items()
+        if counts.interval[0] > STRICT_FROM
+    ]
+    if rejected:
+        yield f"rejects {_listed(rejected)}"
 
 
 def _found(result: ProbeResult, kind: FaultKind) -> str:
