@@ -204,6 +204,7 @@ def test_a_condition_is_dropped(text: str, fault: str | None) -> None:
         ("The deposit is non-refundable.", "The deposit is refundable."),
         ("Do not use it indoors, as gas collects.", "Use it indoors."),
         ("Storage: Do not fold the chair.", "Storage: Fold the chair."),
+        ("Do not store it wet: Dry the tent before.", None),
         ("This includes, but is not limited to, meals.", None),
         ("If you do not pay, we charge a fee.", None),
         ("It does not cover damage without proof.", None),

@@ -31,7 +31,7 @@ DOCUMENTS = {
     "docs/prices.md": "# Prices\n\nA city bike costs 14 euros a day.\n- A child seat costs **5 euros** for the trip.\n",
     "docs/repairs.md": (
         "# Repairs\n\nThe warranty does not cover lost keys.\n\nA mechanic comes within 90 minutes. "
-        "Do you need one?\n\nI like this shop very much. | a | b |\n"
+        "Do you need one?\n\nIt is kept by [Your Company] for a year.\n\nI like this shop very much. | a | b |\n"
     ),
     "docs/tours.md": "The harbour tour starts on Saturday. If it rains, the tour will be moved to another day.\n",
 }

@@ -23,6 +23,8 @@ _POINTS_BACK = re.compile(
 )
 _LONGEST_FOLLOWER = 160
 """Characters."""
+_LONGEST_ABBREVIATION = 3
+"""Letters of "UV" or "USB", which are no names."""
 _NO_NAMES = frozenset([*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), "I", "OK", "FAQ", "Note"])
 
 
@@ -43,7 +45,8 @@ class CorpusWords:
 
     def _is_name(self, name: str) -> bool:
         first = re.split(r"[ -]", name)[0]
-        return len(first) > 1 and first not in _NO_NAMES and first.casefold() not in self.common
+        is_abbreviation = name.isupper() and len(name) <= _LONGEST_ABBREVIATION
+        return not is_abbreviation and first not in _NO_NAMES and first.casefold() not in self.common
 
     def uncapitalised(self, sentence: str) -> str:
         """The sentence as it goes on behind a comma: only names keep their capital."""

@@ -176,6 +176,8 @@ def refusal_turned(sentence: Sentence, words: CorpusWords, rng: random.Random) -
     if len(_NEGATION.findall(text)) != 1 or _SCOPE.search(text):
         return None
     if match := _FORBIDS.match(text):
+        if ":" in text[match.end() :]:  # what follows says the same once more
+            return None
         return f"{match.group(1)}{capitalised(_without_reason(text[match.start(2) :]))}"
     if match := _NOT_POSSIBLE.search(text):
         return _with_article(text[: match.start()], match.group(1)) + text[match.end() :]

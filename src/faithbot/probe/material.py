@@ -20,7 +20,11 @@ _NO_FACT_OF_DOCUMENTS = re.compile(
     r"|\b[Ww]e (?:are|understand|recognize|believe|hope|strive|appreciate|value)\b|\bany questions\b"
     r"|\b(?:this|the) (?:user )?(?:guide|manual|document|page|section)\b|: [A-Z]\w+:"
 )
+_PLACEHOLDER = re.compile(r"\[[A-Za-z ]+\](?!\()")
+"""``[Your Company]``: a text that was never filled in."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+MOST_SENTENCES = 5000
+"""Many more than are needed: a kind that is rare in large documents must not take minutes to look for."""
 _FEWEST_WORDS = 5
 _FEWEST_UNSPACED = 10
 """Characters of a sentence in a script without spaces."""
@@ -55,19 +59,27 @@ def read_sentences(
 ) -> list[Sentence]:
     """Sentences that state a fact, in an order that is mixed, but the same on every machine.
 
-    Of sentences that differ by a name or a number only, as in product sheets, one is kept.
+    Of sentences that differ by a name or a number only, as in product sheets, one is kept. Of many passages some are
+    read: until there are :data:`MOST_SENTENCES`.
     """
     found: dict[str, Sentence] = {}
-    for passage in passages:
+    for passage in sorted(passages, key=lambda passage: _mixed(passage.text)):
         for text in _whole_sentences(passage.text):
             found.setdefault(_pattern(text), Sentence(text, passage, find_contexts))
-    return sorted(found.values(), key=lambda sentence: hashlib.sha256(sentence.text.encode()).digest())
+        if len(found) >= MOST_SENTENCES:
+            break
+    return sorted(found.values(), key=lambda sentence: _mixed(sentence.text))
+
+
+def _mixed(text: str) -> bytes:
+    """A key that sorts as if by chance."""
+    return hashlib.sha256(text.encode(errors="replace")).digest()
 
 
 def _whole_sentences(text: str) -> Iterator[str]:
     for span in split_sentences(text):
         raw = text[span.start : span.end]
-        if HEADING.match(raw) or TABLE_ROW.match(raw):
+        if HEADING.match(raw) or TABLE_ROW.match(raw) or _PLACEHOLDER.search(raw):
             continue
         marker = LIST_ITEM.match(raw)
         sentence = plain_text(raw[marker.end() :] if marker else raw)

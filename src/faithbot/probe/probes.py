@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     Change = Callable[[Sentence, CorpusWords, random.Random], str | None]
 
-MOST_SENTENCES = 5000
-"""Sentences looked at: a kind that is rare in a large set of documents must not take minutes to look for."""
-
 
 class Probe(NamedTuple):
     """A claim, and what it was made of."""
@@ -37,7 +34,6 @@ class Probe(NamedTuple):
 
 def make_probes(sentences: Sequence[Sentence], per_kind: int) -> list[Probe]:
     """At most ``per_kind`` probes of each kind, kind by kind. The same sentences give the same probes everywhere."""
-    sentences = sentences[:MOST_SENTENCES]
     words = CorpusWords(sentence.text for sentence in sentences)
     probes: list[Probe] = []
     for is_sound, changes in ((True, _rewritings(sentences)), (False, _planters(sentences))):

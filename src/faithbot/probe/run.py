@@ -119,7 +119,9 @@ def _continued(path: Path | None, judge: JudgeFingerprint) -> tuple[CalibrationF
 def _load(root: Path, request: ProbeRequest) -> LoadedConfig:
     path, snapshot = config_path(root, request.repository, request.config), open_snapshot(root, None)
     if not snapshot.has(path):
-        raise UsageError(f"{path} does not exist in the working tree: write it or `git add` it, or name yours.")
+        raise UsageError(
+            f"{path} does not exist in the working tree: write it or `git add` it, or name yours with --config."
+        )
     return load_config(snapshot, path)
 
 
