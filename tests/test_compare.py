@@ -257,10 +257,22 @@ def test_runs_that_came_out_identical_are_a_warning() -> None:
     assert results.verdict == "regression"
 
 
-def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
-    judge = FINGERPRINT.model_copy(update={"method": "label", "model": "test/model", "model_digest": "d0"})
+@pytest.mark.parametrize(
+    ("model", "digest", "is_told"),
+    [
+        ("test/model", "d0", True),
+        ("test/renamed", "d0", True),
+        ("test/model", None, True),
+        ("test/model", "d1", False),
+        ("test/other", None, False),
+        (None, None, False),
+    ],
+)
+def test_a_judge_that_wrote_the_answers_is_a_warning(model: str | None, digest: str | None, is_told: bool) -> None:
+    """The same weights, or the same name where it is not known which weights it stands for."""
+    judge = FINGERPRINT.model_copy(update={"method": "label", "model": model, "model_digest": digest})
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)
-    assert "self_judging" in [warning.code for warning in results.warnings]
+    assert ("self_judging" in [warning.code for warning in results.warnings]) == is_told
 
 
 def test_answers_that_were_cut_off_are_a_warning() -> None:

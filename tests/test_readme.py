@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+from judging_data import test_claims as claims_to_measure
 
 from faithbot.cli import cli
 from faithbot.config import Config, MetricName
@@ -19,7 +20,7 @@ from faithbot.systems.prompt_rendering import render_prompts
 from faithbot.systems.protocol import Context
 from git_repository import git, make_repository
 from records import noisy_results
-from shared_examples import make_contoso, make_verity
+from shared_examples import SHARED, make_contoso, make_verity
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -94,6 +95,24 @@ def test_recorded_answers_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (command,) = [command for command in commands("faithbot") if command.split()[1] == "judge"]
     outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
     assert json.loads(outcome.stdout)["faithfulness"] == 1
+
+
+def test_the_judge_is_held_against_labels_and_says_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Digits are the judge's, and move with it; all else is as shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FAITHBOT_CACHE", str(tmp_path / "cache"))
+    claims = claims_to_measure(SHARED.parent / "judging")["dialfact_small"]
+    rows = [{"claim": row.claim, "contexts": row.contexts, "label": row.supported} for row in claims]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "calibrate"]
+    outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
+    (shown,) = re.findall(r"```text\n(The judge .*?)\n\.\.\.\n```", README, re.DOTALL)
+    assert " ".join(re.sub(r"\d+", "0", outcome.stdout).split()).startswith(
+        " ".join(re.sub(r"\d+", "0", shown).split())
+    )
+    assert (tmp_path / "judge-calibration.json").exists()
 
 
 @pytest.mark.usefixtures("weights")

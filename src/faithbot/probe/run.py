@@ -142,14 +142,16 @@ async def _check_all(
     judge.reserve(max(sum(map(estimate_tokens, (probe.text, *probe.contexts))) for probe in probes))
     progress.start(len(probes))
     slots = asyncio.Semaphore(parallel)
+    judged: dict[Probe, JudgedProbe] = {}
 
-    async def check(probe: Probe) -> JudgedProbe:
+    async def check(probe: Probe) -> None:
         async with slots:
-            claim = await judge.check(probe.text, probe.contexts)
+            judged[probe] = _judged(probe, await judge.check(probe.text, probe.contexts))
             progress.advance(probe.kind)
-            return _judged(probe, claim)
 
-    return tuple(await asyncio.gather(*map(check, probes)))
+    # Those with the same passages one after another: they share the longest part of their prompt.
+    await asyncio.gather(*map(check, sorted(probes, key=lambda probe: probe.contexts)))
+    return tuple(judged[probe] for probe in probes)
 
 
 def _judged(probe: Probe, claim: Claim) -> JudgedProbe:
