@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError
 
 from faithbot.golden import Question
+from faithbot.judge.blind_spots import ProbeResult
 from faithbot.judge.calibration import Estimate
 from faithbot.judge.protocol import JudgeFingerprint, Judgement, NumberCheck, Support
 from faithbot.systems.protocol import Context
@@ -302,6 +303,8 @@ class Results(_Record):
     """None where nothing was judged."""
     agreement: JudgeAgreement | None = None
     """None where it is not known of this very judge."""
+    blind_spots: ProbeResult | None = None
+    """Planted faults that this very judge finds and overlooks; None where it was not probed."""
     sides: dict[SideName, Side]
     """`base` is missing where the verdict is `first`, both where the evaluation failed. Without any answers where
     nothing that they depend on changed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from faithbot.metrics import label
 from faithbot.plain_text import count, cut, one_line
 from faithbot.report import wording
+from faithbot.report.blind_spots import blind_spots_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,6 +175,7 @@ def _judge(results: Results) -> list[str]:
     return [
         f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
         *_agreement(results.agreement),
+        *blind_spots_sentence(results.blind_spots),
     ]
 
 
