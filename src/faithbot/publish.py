@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from faithbot.action.activity import NothingToDo
-from faithbot.action.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
+from faithbot.action.delivery import ROOM_FOR_OTHERS
+from faithbot.action.report_files import RESULTS_FILE
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import write_section
