@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
@@ -123,6 +122,8 @@ class Step:
 
     def _run(self, plan: Plan, activity: Activity) -> Results:
         with self._phases.phase("importing"):
+            import asyncio
+
             from faithbot.job import run_against_itself, run_plan
 
         work = run_against_itself if activity.task == "noise" else run_plan
