@@ -20,6 +20,7 @@ from faithbot.repository import commits_missing
 from faithbot.results import AnswerRecord, Results, ResultWarning, Side, SideName, Usage
 from faithbot.run_plan import RunPlan
 from faithbot.side_table import in_halves
+from faithbot.systems.answered_before import AnsweredBefore
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ async def _open_system(plan: Plan, name: SideName, runs: int, models: ModelPool)
     """One side's system, ready to answer, its model known to be there."""
     loaded = plan.sides[name]
     with blamed_on(name):
-        system = open_system(loaded, plan.judge, runs, models.open)
+        recorded = plan.answers.get(name)
+        system = AnsweredBefore(recorded) if recorded else open_system(loaded, plan.judge, runs, models.open)
         system.prepare(plan.questions)
         with _named(loaded.place(*MODEL_KEY)):
             return _OpenSystem(system, *await system.describe())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from faithbot.config import JudgeSettings
     from faithbot.golden import Question
     from faithbot.judge.files import JudgeFiles
-    from faithbot.results import SettingChange, SideName
+    from faithbot.results import SettingChange, Side, SideName
     from faithbot.snapshots import Snapshot
 
 
@@ -70,6 +70,8 @@ class Plan:
     """Of these questions, and of those that the golden set does not hold any more."""
     runs: RunPlan
     changes: tuple[SettingChange, ...]
+    answers: Mapping[SideName, Side] = field(default_factory=dict)
+    """Sides whose answers are at hand, recorded by an earlier comparison: they are judged and not made anew."""
 
     @property
     def has_work(self) -> bool:
@@ -81,7 +83,8 @@ class Plan:
     @property
     def models(self) -> tuple[str, ...]:
         """``provider/name`` of every model that it takes, each once."""
-        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.model])]))
+        to_answer = [loaded for name, loaded in self.sides.items() if name not in self.answers]
+        return tuple(dict.fromkeys([*_answering(to_answer), *filter(None, [self.judge.model])]))
 
     @property
     def trusted_models(self) -> frozenset[str]:

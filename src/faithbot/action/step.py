@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
@@ -13,6 +14,7 @@ from faithbot.action.ownership import hand_over_all, kept_folder
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.clone import Clone
+from faithbot.github.event import DispatchEvent
 from faithbot.github.workflow_commands import commands_stopped, group, save_state
 from faithbot.plan import CompareRequest, Plan, make_plan
 from faithbot.results import NO_USAGE, Failure, Results
@@ -108,8 +110,26 @@ class Step:
             from faithbot.job import pass_without_work
 
             return pass_without_work(plan)
+        if isinstance(event, DispatchEvent):
+            plan = self._with_recorded_answers(plan, activity)
         with self._server.serving(plan):
             return self._run(plan, activity)
+
+    def _with_recorded_answers(self, plan: Plan, activity: Activity) -> Plan:
+        """The plan with the answers that the pull request's own run has recorded, where they can be had and fit."""
+        from faithbot.action.recorded_answers import use_recorded_answers
+
+        repository, commit = self._open_repository(), activity.head_of_pull_request
+        if repository is None or commit is None:
+            return plan
+        with self._phases.phase("looking for recorded answers"):
+            found = use_recorded_answers(plan, repository, commit)
+        if isinstance(found, str):
+            say(f"answering anew: {found}")
+            return plan
+        say(f"judging again the answers that {found.run_url} recorded")
+        self._activity = replace(activity, note=found.note)
+        return found.plan
 
     def _clone(self) -> Clone:
         workspace = self._runner.workspace
