@@ -10,7 +10,7 @@ import pytest
 from faithbot.compare import Grading, compare, questions_to_ask_again
 from faithbot.judge.protocol import STATES_NO_FACT, Judgement
 from faithbot.results import ResultWarning
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:

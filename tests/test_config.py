@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.yaml_text import parse_yaml
 from git_repository import make_repository
 

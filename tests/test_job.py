@@ -8,8 +8,9 @@ import pytest
 
 from faithbot.config import JudgeSettings
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
-from faithbot.stopping import RunPlan
+from faithbot.job import pass_without_work
+from faithbot.plan import CompareRequest, Plan, make_plan
+from faithbot.run_plan import RunPlan
 from git_repository import make_repository
 
 if TYPE_CHECKING:

@@ -92,8 +92,9 @@ def compare(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, run_comparison
+    from faithbot.job import run_comparison
     from faithbot.output_files import OutputFile, default_results_file
+    from faithbot.plan import CompareRequest
     from faithbot.progress import open_progress
     from faithbot.report.comment import render_comment
     from faithbot.repository import find_root
@@ -253,8 +254,9 @@ def noise(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, make_plan, run_against_itself
+    from faithbot.job import run_against_itself
     from faithbot.output_files import OutputFile
+    from faithbot.plan import CompareRequest, make_plan
     from faithbot.progress import open_progress
     from faithbot.report.noise import render_noise
     from faithbot.self_comparison import describe_noise

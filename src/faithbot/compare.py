@@ -21,9 +21,9 @@ from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
 from faithbot.noise_parts import find_noise_sources
 from faithbot.results import NO_USAGE, Look, MetricComparison, Results, SideName, Stopping
+from faithbot.run_plan import RunPlan
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
-from faithbot.stopping import RunPlan
 from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict, may_turn_red
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from faithbot.errors import UsageError
 from faithbot.judge.protocol import Support
 from faithbot.models.protocol import SamplingOptions
 from faithbot.repository import join_inside
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.text_files import read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
 
