@@ -83,7 +83,7 @@ async def calibrate(request: CalibrateRequest, progress: Progress) -> Calibrated
     path = request.output or configured.folder / configured.file
     output = OutputFile(path)
     async with ModelPool(request.cache) as models:
-        judge = open_judge(configured.settings, models.open, configured.files)
+        judge = open_judge(configured.settings, models.open, configured.files, request.cache)
         fingerprint = await judge.fingerprint()
         file, given_up = continue_calibration(path, fingerprint)
         claims = await _check_all(judge, labelled.claims, models, progress)

@@ -103,7 +103,7 @@ def _calibrated_by_others(claims: Sequence[Claim], truth: Flags) -> list[Claim]:
     fold = np.random.default_rng(_SEED).permutation(len(claims)) % _FOLDS
     by_fold = []
     for held_out in range(_FOLDS):
-        others = np.flatnonzero(fold != held_out)
+        others = np.flatnonzero(fold != held_out).tolist()
         by_fold.append(_fit([claims[row] for row in others], truth[others]))
     return [calibrated(claim, by_fold[of]) for claim, of in zip(claims, fold, strict=True)]
 
