@@ -20,7 +20,7 @@ from faithbot.systems.prompt_rendering import render_prompts
 from faithbot.systems.protocol import Context
 from git_repository import git, make_repository
 from records import noisy_results
-from shared_examples import SHARED, make_verity
+from shared_examples import SHARED, make_contoso, make_verity
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -129,6 +129,14 @@ def test_a_comparison_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (command,) = [command for command in commands("faithbot") if command.split()[1] == "plan"]
     outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
     assert "To see faithfulness change by 0.05 for the worse" in outcome.stdout
+
+
+def test_the_judge_overlooks_what_the_readme_shows(tmp_path: Path) -> None:
+    repository = make_contoso(tmp_path / "repository", "ollama/none")
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "probe"]
+    outcome = CliRunner().invoke(cli, [*shlex.split(command)[1:], "--repo", str(repository)])
+    (shown,) = re.findall(r"```text\n(planted faults.*?)```", README, re.DOTALL)
+    assert [line for line in shown.splitlines() if line not in outcome.stdout.splitlines()] == []
 
 
 def test_every_make_target_and_every_script_exists() -> None:

@@ -127,9 +127,13 @@ def _print_result(text: str) -> None:
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.option(
-    "--method", type=click.Choice(["claims", "label", "evidence"]), help="Default: claims with a model, else evidence."
+    "--method",
+    type=click.Choice(["claims", "label", "evidence", "classifier"]),
+    help="Default: claims with a model, else evidence.",
 )
-@click.option("--model", metavar="PROVIDER/NAME", help="For claims and label, such as ollama/qwen2.5:7b.")
+@click.option(
+    "--model", metavar="NAME", help="For claims and label such as ollama/qwen2.5:7b; for classifier its folder."
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
 )
@@ -181,6 +185,49 @@ def calibrate(
     with open_progress() as progress:
         calibrated = asyncio.run(calibrate_judge(request, progress))
     _print_result(render_agreement(calibrated))
+
+
+@cli.command()
+@click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
+@click.option("--per-kind", type=click.IntRange(1, 1000), default=30, show_default=True, help="Sentences of each kind.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write every sentence and what the judge "
+              "says to a file.")  # fmt: skip
+@click.option("--output", type=click.Path(path_type=Path), help="Calibration file to write the result into, for the "
+              "comments of comparisons.")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def probe(
+    repo: Path,
+    config: str,
+    method: str | None,
+    model: str | None,
+    per_kind: int,
+    json_file: Path | None,
+    output: Path | None,
+    cache: Path | None,
+) -> None:
+    """Find the judge's blind spots on your own documents, without any label.
+
+    Takes sentences out of the documents, plants one fault of a known kind into each (a number, a date, a unit, a name,
+    a negation, ...) and counts how many the judge finds, and how many sound sentences it rejects.
+    """
+    import asyncio
+
+    from faithbot.output_files import OutputFile
+    from faithbot.probe.run import ProbeRequest
+    from faithbot.probe.run import probe as probe_judge
+    from faithbot.progress import open_progress
+    from faithbot.report.blind_spots import render_probe
+
+    request = ProbeRequest(repo, config, cache or cache_folder(), method, model, per_kind, output)
+    json_output = OutputFile(json_file) if json_file else None
+    with open_progress() as progress:
+        report = asyncio.run(probe_judge(request, progress))
+    _print_result(render_probe(report))
+    if json_output:
+        json_output.write(report.model_dump_json(indent=1))
 
 
 @cli.command()

@@ -14,8 +14,8 @@ from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import ClaimChanges, find_claim_changes
 from faithbot.gate import ALPHA, GateLook, compare_metric, look_at, step_down
-from faithbot.judge.measured import WITHOUT_CLAIMS
-from faithbot.judge_trust import find_agreement, trust_warnings
+from faithbot.judge.measured import is_measured_by
+from faithbot.judge_trust import find_agreement, find_blind_spots, trust_warnings
 from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
@@ -111,6 +111,7 @@ def compare(
         ),
         fingerprint=grading.fingerprint,
         agreement=agreement,
+        blind_spots=find_blind_spots(grading.fingerprint, grading.calibration),
         sides=dict(sides),
         changes=tuple(changes),
         questions=grading.questions,
@@ -186,8 +187,7 @@ def questions_to_ask_again(
 
 
 def _applicable(grading: Grading) -> list[Metric]:
-    without_claims = grading.fingerprint.method in WITHOUT_CLAIMS
-    return [metric for metric in METRICS.values() if not (metric.needs_claims and without_claims)]
+    return [metric for metric in METRICS.values() if is_measured_by(grading.fingerprint, metric)]
 
 
 def _scores(applicable: Sequence[Metric], tables: Mapping[SideName, SideTable]) -> Scores:

@@ -14,11 +14,14 @@ from faithbot.config import MODEL_KEY, LoadedConfig, load_config
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.evaluate import evaluate
 from faithbot.golden import select
+from faithbot.golden_cautions import find_golden_cautions
 from faithbot.grading_files import find_broken_grading, read_accepted, read_golden_set
 from faithbot.judge.files import read_judge_files
-from faithbot.judge.measured import require_measured
-from faithbot.judge.registry import open_judge
+from faithbot.judge.further import FurtherJudge
+from faithbot.judge.measured import further_metrics, require_measured
+from faithbot.judge.registry import open_grader, open_judge
 from faithbot.models.pool import ModelPool
+from faithbot.models.tokens import estimate_tokens
 from faithbot.plain_text import count
 from faithbot.repository import commits_missing, config_path, find_root, open_snapshot
 from faithbot.results import AnswerRecord, Results, ResultWarning, SettingChange, Side, SideName, Usage
@@ -31,10 +34,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faithbot.accepted import AcceptedEntry
-    from faithbot.config import JudgeSettings
+    from faithbot.config import FurtherMetric, JudgeSettings
     from faithbot.golden import Question
     from faithbot.judge.files import JudgeFiles
-    from faithbot.judge.protocol import JudgeFingerprint
+    from faithbot.judge.protocol import Judge, JudgeFingerprint
+    from faithbot.judge.relevance import RelevanceGrader
     from faithbot.progress import Progress
     from faithbot.snapshots import Snapshot
     from faithbot.systems.protocol import System
@@ -91,9 +95,14 @@ class Plan:
         return any(self.grader == "head" or is_under_test(change) for change in self.changes)
 
     @property
+    def further(self) -> frozenset[FurtherMetric]:
+        """What is measured besides the judgement of each answer."""
+        return further_metrics(self.sides[self.grader].config, self.judge)
+
+    @property
     def models(self) -> tuple[str, ...]:
-        """``provider/name`` of every model that it takes, each once."""
-        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.model])]))
+        """``provider/name`` of every language model that it takes, each once."""
+        return tuple(dict.fromkeys([*_answering(self.sides.values()), *filter(None, [self.judge.language_model])]))
 
     @property
     def trusted_models(self) -> frozenset[str]:
@@ -104,7 +113,9 @@ class Plan:
         side = "head" if self.request.base is None else "base"
         trusted = [loaded for name, loaded in self.sides.items() if name == side]
         judges = [self.request.judge, *(loaded.config.judge for loaded in trusted)]
-        return frozenset([*_answering(trusted), *(judge.model for judge in judges if judge and judge.model)])
+        return frozenset(
+            [*_answering(trusted), *(judge.language_model for judge in judges if judge and judge.language_model)]
+        )
 
 
 def _answering(sides: Iterable[LoadedConfig]) -> list[str]:
@@ -149,7 +160,11 @@ def make_plan(request: CompareRequest) -> Plan:
 async def run_plan(plan: Plan, progress: Progress) -> Results:
     """Answer, judge and compare."""
     evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
-    notices = [*_broken_grading(plan), *_behind_base(plan.root, evaluated.sides)]
+    notices = [
+        *_broken_grading(plan),
+        *_behind_base(plan.root, evaluated.sides),
+        *find_golden_cautions(plan.sides[plan.grader], plan.sides.values(), plan.questions),
+    ]
     runs = max(record.run for record in evaluated.sides["head"].answers)
     return compare(
         evaluated.grading, evaluated.sides, runs=runs, changes=plan.changes, usage=evaluated.usage, notices=notices
@@ -188,11 +203,12 @@ async def _evaluate(
         opened = {name: await _open_system(plan, name, runs.most, models) for name in sides}
         systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
         with _blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
-            judge = open_judge(plan.judge, models.open, plan.judge_files)
+            judge = open_judge(plan.judge, models.open, plan.judge_files, plan.request.cache)
             fingerprint = await judge.fingerprint()
-        judge.reserve(max(system.longest_call for system in systems.values()))
+        grader = open_grader(plan.judge, models.open, plan.judge_files) if "answer_relevance" in plan.further else None
+        _reserve(plan, max(system.longest_call for system in systems.values()), judge, grader)
         progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
-        grading = _grading(plan, fingerprint, runs)
+        grading = _grading(plan, fingerprint, runs, grader)
         started = time.monotonic()
         answers = await evaluate(
             plan.questions,
@@ -202,6 +218,7 @@ async def _evaluate(
             parallel=models.parallel_calls,
             progress=progress,
             judge_repeats=plan.sides[plan.grader].config.noise.judge_repeats,
+            further=FurtherJudge(judge, plan.further, grader),
             ask_again=partial(questions_to_ask_again, grading),
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
@@ -209,13 +226,22 @@ async def _evaluate(
     return _Evaluated(recorded, grading, usage)
 
 
-def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan) -> Grading:
+def _reserve(plan: Plan, longest_call: int, judge: Judge, grader: RelevanceGrader | None) -> None:
+    """Room for the longest judgement: a reference may be longer than the longest answer."""
+    references = [estimate_tokens(question.reference or "") for question in plan.questions]
+    judge.reserve(longest_call + max(references) if plan.further - {"answer_relevance"} else longest_call)
+    if grader is not None:
+        grader.reserve(longest_call)
+
+
+def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan, grader: RelevanceGrader | None) -> Grading:
     config = plan.sides[plan.grader].config
+    options = fingerprint.options if grader is None else {**fingerprint.options, "answer_relevance": grader.version}
     return Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},
         min_coverage=config.min_coverage,
-        fingerprint=fingerprint,
+        fingerprint=fingerprint.model_copy(update={"options": options}),
         graded_by=plan.grader,
         accepted=plan.accepted,
         floors={name: gate.floor for name, gate in config.gate.items() if gate.floor is not None},

@@ -16,6 +16,7 @@ from faithbot.results import CorrectedShare, JudgeAgreement, ResultWarning
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from faithbot.judge.blind_spots import ProbeResult
     from faithbot.judge.calibration import Agreement, LabelledMoments
     from faithbot.judge.files import NamedCalibration
     from faithbot.judge.protocol import JudgeFingerprint
@@ -58,6 +59,12 @@ def trust_warnings(
             message=f"The judge hardly agrees with people (κ {agreement.kappa.value:.2f}, below {WEAK_KAPPA} on "
             f"{agreement.n} labelled claims): a stronger one may find what it does not.",
         )
+
+
+def find_blind_spots(fingerprint: JudgeFingerprint, calibration: NamedCalibration | None) -> ProbeResult | None:
+    """What `faithbot probe` found of this very judge, its calibration included; None where that is not known."""
+    probed = calibration.content.probe if calibration else None
+    return probed if probed and probed.judge == fingerprint.digest else None
 
 
 @cache

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError
 
 from faithbot.golden import Question
+from faithbot.judge.blind_spots import ProbeResult
 from faithbot.judge.calibration import Estimate
 from faithbot.judge.protocol import JudgeFingerprint, Judgement, NumberCheck, Support
 from faithbot.systems.protocol import Context
@@ -45,6 +46,12 @@ class AnswerRecord(_Record):
     judgement: Judgement | None = None
     judged_again: tuple[Judgement, ...] = ()
     """Further judgements of the same answer, which only tell how far the judge wavers."""
+    correctness: float | None = None
+    """Share of the reference's claims that the answer supports, 0 to 1; None where it was not measured."""
+    context_recall: float | None = None
+    """Share of the reference's claims that the contexts support, 0 to 1; None where it was not measured."""
+    not_measured: dict[str, str] = {}
+    """By metric that takes a judgement of its own: why there is none."""
     failure: str | None = None
     """Why there is no answer or no judgement; None where there are both."""
     seconds: float = 0.0
@@ -296,6 +303,8 @@ class Results(_Record):
     """None where nothing was judged."""
     agreement: JudgeAgreement | None = None
     """None where it is not known of this very judge."""
+    blind_spots: ProbeResult | None = None
+    """Planted faults that this very judge finds and overlooks; None where it was not probed."""
     sides: dict[SideName, Side]
     """`base` is missing where the verdict is `first`, both where the evaluation failed. Without any answers where
     nothing that they depend on changed."""

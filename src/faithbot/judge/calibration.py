@@ -6,13 +6,14 @@ write a part each; of another judge's file nothing is kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from faithbot.errors import UsageError
 from faithbot.json_text import parse_json
+from faithbot.judge.blind_spots import ProbeResult
 from faithbot.judge.protocol import JudgeFingerprint, Support
 from faithbot.text_files import decode
 
@@ -112,7 +113,7 @@ class CalibrationFile(_Part):
     fingerprint_digest: str
     calibration: PlattCalibration | None = None
     agreement: Agreement | None = None
-    probe: dict[str, Any] | None = None
+    probe: ProbeResult | None = None
 
     @model_validator(mode="after")
     def _digest_fits(self) -> CalibrationFile:
