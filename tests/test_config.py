@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.yaml_text import parse_yaml
 from git_repository import make_repository
 
@@ -80,6 +80,11 @@ def test_a_gate_may_be_a_list_of_names(tmp_path: Path) -> None:
         "contradiction_rate",
         "faithfulness",
     ]
+
+
+def test_metrics_that_cost_calls_are_measured_where_they_are_named(tmp_path: Path) -> None:
+    assert load(tmp_path / "none", MINIMAL).config.measure == []
+    assert load(tmp_path / "one", MINIMAL + "measure: context_recall\n").config.measure == ["context_recall"]
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
@@ -180,6 +185,7 @@ BAD = {
         r"line 7, judge: method `evidence` calls no model: remove `prompts`",
     ),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
+    "measure": (MINIMAL + "measure: [context_recal]\n", r"line 7, measure\.0: .*did you mean 'context_recall'\?"),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
     "unquoted template": (
         MINIMAL.replace("ollama/llama3.2:3b", "{{ MODEL }}"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers", "accepted")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "measure", "triggers", "accepted")
 
 
 def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange, ...]:
@@ -28,6 +28,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_settings(base, head, "grading"),
         *_golden_set(base, head, differ),
         *_accepted(base, head, differ),
+        *_calibration(base, head, differ),
         *_judge_prompts(base, head, differ),
         *_settings(base, head, "setting"),
         *_prompts(base, head, differ),
@@ -77,6 +78,10 @@ def _golden_set(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[
 
 def _accepted(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
     return _graded_by_file(base, base.accepted_path, head, head.accepted_path, differ)
+
+
+def _calibration(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    return _graded_by_file(base, base.calibration_path, head, head.calibration_path, differ)
 
 
 def _judge_prompts(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:

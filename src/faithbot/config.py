@@ -25,7 +25,7 @@ from faithbot.errors import UsageError
 from faithbot.judge.protocol import Support
 from faithbot.models.protocol import SamplingOptions
 from faithbot.repository import join_inside
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.text_files import read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
 
@@ -38,8 +38,20 @@ MODEL_KEY = ("system", "pipeline", "model")
 PROMPT_KEY = ("system", "pipeline", "prompt")
 
 MetricName = Literal[
-    "faithfulness", "contradiction_rate", "unsupported_per_answer", "answer_relevance", "abstention_rate", "hit_rate"
+    "faithfulness",
+    "contradiction_rate",
+    "unsupported_per_answer",
+    "citation_validity",
+    "answer_relevance",
+    "answer_correctness",
+    "abstention_rate",
+    "context_recall",
+    "hit_rate",
+    "precision_at_k",
+    "mrr",
 ]
+FurtherMetric = Literal["answer_relevance", "answer_correctness", "context_recall"]
+"""Metrics that take judgements of their own: with a judge that is a model they cost calls."""
 RecordedField = Literal["id", "question", "answer", "contexts"]
 RecordedMetric = Literal["faithfulness", "answer_relevance"]
 """Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
@@ -175,6 +187,8 @@ class JudgeSettings(_Section):
     """For `classifier`: which of the model's labels mean what, where their names do not say it."""
     prompts: Line | None = None
     """Folder of prompts in the place of packaged ones of the same name."""
+    calibration: Line | None = None
+    """File that `faithbot calibrate` and `faithbot probe` wrote about this judge."""
     batch: bool | None = Field(default=None, strict=True)
     """For `claims`: all claims of an answer in one call, or a call of one token each. None: as suits the backend."""
     scores: dict[RecordedMetric, Line] = {}
@@ -326,6 +340,8 @@ class Config(_Section):
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: Annotated[Runs, BeforeValidator(_runs_from_number)] = Runs(min=2, max=2)
     noise: NoiseSettings = NoiseSettings()
+    measure: Annotated[list[FurtherMetric], BeforeValidator(_as_list)] = []
+    """Metrics that cost calls and are wanted though they are not gated."""
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
     accepted: Line | None = None
@@ -376,6 +392,12 @@ class LoadedConfig:
         """Folder of the judge's own prompts, from the repository's root."""
         folder = self.config.judge.prompts
         return None if folder is None else self._resolve(folder, "judge", "prompts")
+
+    @property
+    def calibration_path(self) -> str | None:
+        """What is known of the judge, from the repository's root."""
+        calibration = self.config.judge.calibration
+        return None if calibration is None else self._resolve(calibration, "judge", "calibration")
 
     @property
     def prompt_path(self) -> str:

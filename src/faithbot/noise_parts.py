@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from faithbot.judge.measured import REPEAT_THEMSELVES
+from faithbot.judge.measured import WITHOUT_CALLS
 from faithbot.noise_sources import NoiseSplit, split_noise, variance_of_runs
 from faithbot.results import NoiseSources
 
@@ -37,7 +37,7 @@ def find_noise_sources(
 
 
 def _split(metric: Metric, sides: Sequence[SideTable], judge: JudgeFingerprint) -> NoiseSplit | None:
-    if judge.method in REPEAT_THEMSELVES:
+    if judge.method in WITHOUT_CALLS:
         variance = variance_of_runs(np.concatenate([side.scores(metric) for side in sides]))
         return None if variance is None else NoiseSplit(generator=variance, judge=0.0)
     return split_noise(_stacked([side.repeated_scores(metric) for side in sides]))
