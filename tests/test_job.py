@@ -141,12 +141,12 @@ SCORES = "judge: {method: recorded, scores: {faithfulness: groundedness}}\n"
     [
         ("", "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
         (SCORES, "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
-        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` does."),
-        (SCORES, "unsupported_per_answer", "`evidence` does."),
+        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` and `claims` do."),
+        (SCORES, "unsupported_per_answer", "`evidence` and `claims` do."),
         (
             SCORES.replace("faithfulness", "answer_relevance"),
             "faithfulness",
-            "`evidence` and `label` do, and `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+            "every other does, and `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
         ),
     ],
 )

@@ -78,10 +78,14 @@ def test_claims_of_one_kind_or_without_any_score_are_an_error() -> None:
         measure_agreement([labelled("supported")], [Claim(text="a", unscored="no server")], "claims")
 
 
-def test_a_method_without_probabilities_is_measured_but_not_calibrated() -> None:
-    measured = measure_agreement(*zip(*FOUR * 10, strict=True), "label")
+@pytest.mark.parametrize("method", ["label", "claims"])
+def test_a_judge_without_probabilities_is_measured_but_not_calibrated(method: str) -> None:
+    """`label` has one for each label only, others have none where their server tells no log-probabilities."""
+    without = {} if method == "label" else {"probability": None}
+    rows = [(people, claim.model_copy(update=without)) for people, claim in FOUR * 10]
+    measured = measure_agreement(*zip(*rows, strict=True), method)
     assert (measured.calibration, measured.calibrated, measured.agreement.auc) == (None, None, None)
-    assert measured.why_not == "`label` gives no probability to calibrate"
+    assert measured.why_not == f"`{method}` gives no probability to calibrate here"
     assert measured.agreement.moments is not None
 
 

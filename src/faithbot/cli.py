@@ -126,13 +126,15 @@ def _print_result(text: str) -> None:
 
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
-@click.option("--method", type=click.Choice(["evidence", "label"]), default="evidence", show_default=True)
-@click.option("--model", metavar="PROVIDER/NAME", help="For method label, such as ollama/qwen2.5:7b.")
+@click.option(
+    "--method", type=click.Choice(["claims", "label", "evidence"]), help="Default: claims with a model, else evidence."
+)
+@click.option("--model", metavar="PROVIDER/NAME", help="For claims and label, such as ollama/qwen2.5:7b.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
 )
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
-def judge(answers: Path, method: str, model: str | None, json_file: Path | None, cache: Path | None) -> None:
+def judge(answers: Path, method: str | None, model: str | None, json_file: Path | None, cache: Path | None) -> None:
     """Judge recorded answers: one JSON object a line in, one a line out.
 
     A row holds question, answer, contexts (a list of texts) and, if you like, an id.

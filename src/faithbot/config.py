@@ -42,7 +42,7 @@ MetricName = Literal[
 RecordedField = Literal["id", "question", "answer", "contexts"]
 RecordedMetric = Literal["faithfulness", "answer_relevance"]
 """Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
-METHODS_WITH_MODEL = ("label",)
+METHODS_WITH_MODEL = ("claims", "label")
 """Judges that ask a model; the first is the one to choose."""
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
@@ -165,13 +165,15 @@ class System(_Section):
 class JudgeSettings(_Section):
     """Who decides which claims are supported. Always base's."""
 
-    method: Literal["label", "evidence", "recorded"]
-    """Where it is not given: `label` with a model, else `evidence`."""
+    method: Literal["claims", "label", "evidence", "recorded"]
+    """Where it is not given: `claims` with a model, else `evidence`."""
     model: Line | None = None
     prompts: Line | None = None
     """Folder of prompts in the place of packaged ones of the same name."""
     calibration: Line | None = None
     """File that `faithbot calibrate` and `faithbot probe` wrote about this judge."""
+    batch: bool | None = Field(default=None, strict=True)
+    """For `claims`: all claims of an answer in one call, or a call of one token each. None: as suits the backend."""
     scores: dict[RecordedMetric, Line] = {}
     """For `recorded`: the column that holds each metric."""
     scale: tuple[StrictNumber, StrictNumber] = (0, 1)
@@ -181,7 +183,7 @@ class JudgeSettings(_Section):
     @classmethod
     def _choose_method(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("method") is None:
-            return {**data, "method": "label" if data.get("model") else "evidence"}
+            return {**data, "method": METHODS_WITH_MODEL[0] if data.get("model") else "evidence"}
         return data
 
     @model_validator(mode="after")
@@ -198,6 +200,8 @@ class JudgeSettings(_Section):
                     "method `{method}` calls no model: remove `{key}`, or choose `{other}`",
                     {"method": self.method, "key": key, "other": METHODS_WITH_MODEL[0]},
                 )
+        if self.batch is not None and self.method != "claims":
+            raise _problem_inside(("batch",), f"only method `claims` asks in batches: remove it from `{self.method}`")
         return self
 
     @model_validator(mode="after")

@@ -54,8 +54,11 @@ class UnreadableRow:
     reason: str
 
 
-async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
-    """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
+async def judge_file(path: Path, method: str | None, model: str | None, cache: Path, progress: Progress) -> list[str]:
+    """One JSON object a row, in the order of the rows; without a method, a model means `claims`.
+
+    A row that cannot be read is unscored; the others are judged.
+    """
     settings = judge_settings(method, model)
     rows = read_rows(path)
     progress.start(len(rows))

@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError
 from faithbot.golden import Question
 from faithbot.judge.blind_spots import ProbeResult
 from faithbot.judge.calibration import Estimate
-from faithbot.judge.protocol import JudgeFingerprint, Judgement, Support
+from faithbot.judge.protocol import JudgeFingerprint, Judgement, NumberCheck, Support
 from faithbot.systems.protocol import Context
 
 SideName = Literal["base", "head"]
@@ -185,6 +185,8 @@ class ClaimChange(_Record):
     evidence: str | None
     """The nearest passage, word for word."""
     source: ClaimSource | None = None
+    numbers: NumberCheck | None = None
+    """Whether the contexts state the claim's numbers; None: it has none, or the judge does not tell."""
     reason: Reason | None = None
     """For claims that only head makes without support."""
     head_abstained: bool = False

@@ -123,11 +123,11 @@ def activity_without_commits(event: Event, inputs: ActionInputs) -> Activity | N
 
 
 def judge_settings(method: str | None, model: str | None) -> JudgeSettings | None:
-    """Another judge than the configured one; None where nothing asks for one. A model alone means method `label`."""
+    """Another judge than the configured one; None where nothing asks for one. A model alone means method `claims`."""
     if method is None and model is None:
         return None
     try:
-        return JudgeSettings.model_validate({"method": method or "label", "model": model})
+        return JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
         raise UsageError(f"inputs `judge-method` and `judge-model`: {error.errors()[0]['msg']}.") from None
 

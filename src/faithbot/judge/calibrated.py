@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from faithbot.judge.calibration import CalibrationFile, PlattCalibration
     from faithbot.judge.protocol import Claim, Judge, JudgeFingerprint, Judgement, Support
 
-GIVES_PROBABILITIES = ("claims", "evidence", "classifier")
-"""Methods whose claims have a P(supported) that is more than the label once again."""
 SUPPORTED_FROM = 0.5
 """Calibrated P(supported) from which on a claim counts as supported."""
 _OPTION = "calibration"

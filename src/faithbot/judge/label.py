@@ -32,6 +32,7 @@ _SCHEMA: dict[str, Any] = {
 _OPTIONS = SamplingOptions(temperature=0.0, max_tokens=32)
 _LABEL_LINE = re.compile(r"^\W*(?:label\W+)?(yes|partial|no)\W*$", re.IGNORECASE)
 _PROMPT = "label.md"
+_PROMPTS = (_PROMPT, "rubric.md")
 
 
 class LabelJudge:
@@ -42,8 +43,8 @@ class LabelJudge:
     def __init__(self, model: Model, prompts: Prompts) -> None:
         self._model = model
         self._template = prompts.template(_PROMPT)
-        self._own_tokens = estimate_tokens(prompts.text(_PROMPT)) + _OPTIONS.max_tokens
-        self._prompts_digest = prompts.digest(_PROMPT)
+        self._own_tokens = sum(estimate_tokens(prompts.text(name)) for name in _PROMPTS) + _OPTIONS.max_tokens
+        self._prompts_digest = prompts.digest(*_PROMPTS)
 
     async def fingerprint(self) -> JudgeFingerprint:
         """Method, weights, prompt and options."""

@@ -38,4 +38,4 @@ def _cure(name: MetricName) -> str:
     by_column = f"`recorded` with its column, such as `scores: {{{name}: COLUMN}}`"
     if name == "answer_relevance":
         return f"{by_column}, does"
-    return f"`evidence` and `label` do, and {by_column}" if name == "faithfulness" else "`evidence` does"
+    return f"every other does, and {by_column}" if name == "faithfulness" else "`evidence` and `claims` do"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.judge.calibrated import CalibratedJudge
+from faithbot.judge.claims import ClaimsJudge
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.files import JudgeFiles
 from faithbot.judge.label import LabelJudge
@@ -32,4 +33,7 @@ def _open(settings: JudgeSettings, open_model: Callable[[str], Model], files: Ju
         return RecordedJudge(settings)
     if settings.model is None:
         return EvidenceJudge()
-    return LabelJudge(open_model(settings.model), Prompts(files.prompts))
+    model, prompts = open_model(settings.model), Prompts(files.prompts)
+    if settings.method == "label":
+        return LabelJudge(model, prompts)
+    return ClaimsJudge(model, prompts, settings.batch)

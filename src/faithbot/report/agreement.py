@@ -9,7 +9,9 @@ from tabulate import tabulate
 from faithbot.agreement import share
 from faithbot.judge.calibration import FEWEST_TO_CORRECT, PeopleLabel
 from faithbot.judge.protocol import Support
+from faithbot.judge_trust import WEAK_KAPPA
 from faithbot.plain_text import count, plain
+from faithbot.report.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +82,7 @@ def _figure(agreement: Agreement, name: str) -> Estimate | None:
 
 
 def _interval(estimate: Estimate | None) -> str:
-    return "-" if estimate is None else f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
+    return "-" if estimate is None else f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
 
 def _confusion(agreement: Agreement) -> str:
@@ -104,6 +106,8 @@ def _categories(agreement: Agreement) -> Iterator[str]:
 def _use(calibrated: Calibrated) -> Iterator[str]:
     """What the figures are good for: calibration, and the correction of the mean."""
     measured = calibrated.measured
+    if measured.agreement.kappa.value < WEAK_KAPPA:
+        yield f"With κ below {WEAK_KAPPA} judge and people hardly agree, and reports say so: try a stronger judge."
     if measured.calibration is not None:
         slope, intercept = measured.calibration.slope, measured.calibration.intercept
         sign = "+" if intercept >= 0 else "−"
