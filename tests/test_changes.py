@@ -148,6 +148,11 @@ def test_a_moved_prompt_with_the_same_text_changes_only_its_setting(tmp_path: Pa
     assert list(found) == [("setting", "prompt")]
 
 
+def test_what_is_measured_belongs_to_the_grading(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"faithbot.yaml": CONFIG + "measure: [context_recall]\n"})
+    assert found["grading", "measure"].after == '["context_recall"]'
+
+
 def test_a_long_diff_is_cut_and_says_so(tmp_path: Path) -> None:
     found = changes(tmp_path, {"docs/a.md": "".join(f"line {number}\n" for number in range(MAX_DIFF_LINES + 50))})
     lines = (found["document", "docs/a.md"].diff or "").splitlines()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers", "accepted")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "measure", "triggers", "accepted")
 
 
 def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange, ...]:

@@ -92,8 +92,9 @@ def compare(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, run_comparison
+    from faithbot.job import run_comparison
     from faithbot.output_files import OutputFile, default_results_file
+    from faithbot.plan import CompareRequest
     from faithbot.progress import open_progress
     from faithbot.report.comment import render_comment
     from faithbot.repository import find_root
@@ -127,9 +128,13 @@ def _print_result(text: str) -> None:
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.option(
-    "--method", type=click.Choice(["claims", "label", "evidence"]), help="Default: claims with a model, else evidence."
+    "--method",
+    type=click.Choice(["claims", "label", "evidence", "classifier"]),
+    help="Default: claims with a model, else evidence.",
 )
-@click.option("--model", metavar="PROVIDER/NAME", help="For claims and label, such as ollama/qwen2.5:7b.")
+@click.option(
+    "--model", metavar="NAME", help="For claims and label such as ollama/qwen2.5:7b; for classifier its folder."
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
 )
@@ -249,8 +254,9 @@ def noise(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, make_plan, run_against_itself
+    from faithbot.job import run_against_itself
     from faithbot.output_files import OutputFile
+    from faithbot.plan import CompareRequest, make_plan
     from faithbot.progress import open_progress
     from faithbot.report.noise import render_noise
     from faithbot.self_comparison import describe_noise

@@ -14,16 +14,16 @@ from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import ClaimChanges, find_claim_changes
 from faithbot.gate import ALPHA, GateLook, compare_metric, look_at, step_down
-from faithbot.judge.measured import WITHOUT_CLAIMS
+from faithbot.judge.measured import is_measured_by
 from faithbot.judge_trust import find_agreement, find_blind_spots, trust_warnings
 from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
 from faithbot.noise_parts import find_noise_sources
 from faithbot.results import NO_USAGE, Look, MetricComparison, Results, SideName, Stopping
+from faithbot.run_plan import RunPlan
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
-from faithbot.stopping import RunPlan
 from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict, may_turn_red
 
 if TYPE_CHECKING:
@@ -187,8 +187,7 @@ def questions_to_ask_again(
 
 
 def _applicable(grading: Grading) -> list[Metric]:
-    without_claims = grading.fingerprint.method in WITHOUT_CLAIMS
-    return [metric for metric in METRICS.values() if not (metric.needs_claims and without_claims)]
+    return [metric for metric in METRICS.values() if is_measured_by(grading.fingerprint, metric)]
 
 
 def _scores(applicable: Sequence[Metric], tables: Mapping[SideName, SideTable]) -> Scores:

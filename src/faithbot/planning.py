@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from faithbot.config import COUNTS
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.judge.protocol import JudgeFingerprint
-from faithbot.metrics import first_gated
+from faithbot.metrics import first_gated, label
 from faithbot.noise_sources import variance_of_runs
-from faithbot.report.wording import label
 from faithbot.sample_size import questions_for, smallest_drop
 from faithbot.side_table import SideTable
 from faithbot.verdict import FEWEST_COMPARED

@@ -46,6 +46,12 @@ class AnswerRecord(_Record):
     judgement: Judgement | None = None
     judged_again: tuple[Judgement, ...] = ()
     """Further judgements of the same answer, which only tell how far the judge wavers."""
+    correctness: float | None = None
+    """Share of the reference's claims that the answer supports, 0 to 1; None where it was not measured."""
+    context_recall: float | None = None
+    """Share of the reference's claims that the contexts support, 0 to 1; None where it was not measured."""
+    not_measured: dict[str, str] = {}
+    """By metric that takes a judgement of its own: why there is none."""
     failure: str | None = None
     """Why there is no answer or no judgement; None where there are both."""
     seconds: float = 0.0

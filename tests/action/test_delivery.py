@@ -10,8 +10,9 @@ import pytest
 
 import example_results as examples
 from faithbot.action.activity import OWN_GRADING, STRONGER_JUDGE, Activity
-from faithbot.action.delivery import Delivery, artifact_folder, job_exit_code, leading_metric, remove_stale
+from faithbot.action.delivery import Delivery, job_exit_code, leading_metric
 from faithbot.action.inputs import ActionInputs
+from faithbot.action.report_files import artifact_folder, remove_stale
 from faithbot.errors import UsageError
 from faithbot.github.api import open_repository
 from faithbot.github.retry import Patience

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 QUESTION = "How long can I return the Trail stove?"
 CONTEXTS = [
-    "Returns are accepted within 30 days of delivery. The item must be unused and in its box. " * 6,
-    "The Trail stove burns gas and weighs 90 grams. Its warranty lasts 2 years. Rust is not covered. " * 6,
+    "Returns are accepted within 30 days of delivery. The item must be unused and in its box. " * 4,
+    "The Trail stove burns gas and weighs 90 grams. Its warranty lasts 2 years. Rust is not covered. " * 4,
 ]
 ANSWERS = [
     "You can return the stove within 60 days. It burns gas and weighs 90 grams. Its warranty lasts 24 months.",

@@ -33,7 +33,7 @@ def window(name: str) -> Window:
 
 
 @given(CONTEXTS, st.integers(8, 60), MEASURES)
-def test_windows_hold_every_character_and_never_more_than_the_limit(contexts, limit, measure):
+def test_windows_hold_every_character_and_never_more_than_the_limit(contexts, limit, measure) -> None:
     packed = PackedContexts.of(contexts, limit, measure)
 
     held = {(piece.context, place) for view in packed.windows for piece in view.pieces for place in range(*piece[1:])}
@@ -45,7 +45,7 @@ def test_windows_hold_every_character_and_never_more_than_the_limit(contexts, li
 
 
 @given(CONTEXTS, st.sampled_from(SENTENCES), st.integers(8, 60))
-def test_the_joined_passages_fit_and_stand_in_the_contexts(contexts, claim, limit):
+def test_the_joined_passages_fit_and_stand_in_the_contexts(contexts, claim, limit) -> None:
     packed = PackedContexts.of(contexts, limit, words)
 
     for view in packed.for_claim(claim):
@@ -54,14 +54,14 @@ def test_the_joined_passages_fit_and_stand_in_the_contexts(contexts, claim, limi
 
 
 @given(CONTEXTS)
-def test_what_fits_is_one_window(contexts):
+def test_what_fits_is_one_window(contexts) -> None:
     windows = PackedContexts.of(contexts, sum(map(len, contexts)), len).windows
 
     assert len(windows) == any(text.strip() for text in contexts)
     assert all(passage in contexts for view in windows for passage in view.passages)
 
 
-def test_passages_stay_whole_where_they_fit():
+def test_passages_stay_whole_where_they_fit() -> None:
     contexts = ["one two three", "four five", "six seven eight"]
 
     windows = PackedContexts.of(contexts, 5, words).windows
@@ -70,7 +70,7 @@ def test_passages_stay_whole_where_they_fit():
     assert windows[0].text == "one two three\nfour five"
 
 
-def test_a_long_passage_is_cut_at_sentence_ends_and_repeats_a_short_sentence():
+def test_a_long_passage_is_cut_at_sentence_ends_and_repeats_a_short_sentence() -> None:
     passage = "It rains. Nobody who has a bike here rides it then. It snows. Some people who have a car drive it then."
 
     windows = PackedContexts.of([passage], 11, words).windows
@@ -89,18 +89,18 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_repeats_a_short_sentence():
     ]
 
 
-def test_a_sentence_longer_than_a_window_is_cut_between_characters():
+def test_a_sentence_longer_than_a_window_is_cut_between_characters() -> None:
     windows = PackedContexts.of(["x" * 25], 10, len).windows
 
     assert [view.text for view in windows] == ["x" * 10, "x" * 10, "x" * 5]
 
 
-def test_a_limit_without_room_for_a_character_is_refused():
+def test_a_limit_without_room_for_a_character_is_refused() -> None:
     with pytest.raises(ValueError, match="no room"):
         PackedContexts.of(["text"], 2, lambda text: len(text) + 2)
 
 
-def test_a_claim_of_two_distant_passages_finds_them_together():
+def test_a_claim_of_two_distant_passages_finds_them_together() -> None:
     filler = "Bread is sold in the morning. " * 6
     contexts = [f"The pass costs 60 dollars. {filler}", f"{filler}The pass is valid for a year."]
     packed = PackedContexts.of(contexts, 40, words)
@@ -113,11 +113,11 @@ def test_a_claim_of_two_distant_passages_finds_them_together():
     assert all("valid" not in view.text or "dollars" not in view.text for view in windows)
 
 
-def test_nothing_is_joined_where_all_is_read_at_once():
+def test_nothing_is_joined_where_all_is_read_at_once() -> None:
     assert len(PackedContexts.of(["The pass costs 60 dollars.", "It is valid."], 40, words).for_claim("A pass.")) == 1
 
 
-def test_each_window_is_scored_and_the_one_that_supports_most_wins():
+def test_each_window_is_scored_and_the_one_that_supports_most_wins() -> None:
     packed = PackedContexts.of(["nothing here", "the stove burns gas"], 4, words)
 
     async def score(view: Window) -> SupportProbabilities:
@@ -139,7 +139,7 @@ def test_each_window_is_scored_and_the_one_that_supports_most_wins():
         ([(0.3, 0.6, 0.1), (0.1, 0.2, 0.7)], "contradicted", "0"),
     ],
 )
-def test_a_claim_is_contradicted_only_where_no_window_supports_it(scores, support, decided_by):
+def test_a_claim_is_contradicted_only_where_no_window_supports_it(scores, support, decided_by) -> None:
     best = choose_best([(window(str(n)), SupportProbabilities(*score)) for n, score in enumerate(scores)])
 
     assert best.probabilities.support == support
@@ -148,7 +148,7 @@ def test_a_claim_is_contradicted_only_where_no_window_supports_it(scores, suppor
     assert sum(best.probabilities) == pytest.approx(1.0)
 
 
-def test_without_a_passage_the_claim_is_not_found():
+def test_without_a_passage_the_claim_is_not_found() -> None:
     packed = PackedContexts.of(["", " \n"], 10, words)
 
     async def score(_: Window) -> SupportProbabilities:

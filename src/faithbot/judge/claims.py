@@ -11,18 +11,16 @@ from faithbot.judge import claim_extraction, claim_support
 from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.claim_extraction import ClaimExtractor
 from faithbot.judge.claim_support import SupportAsker
-from faithbot.judge.evidence import nearest_passage
-from faithbot.judge.number_guard import LIKELIHOOD_RATIOS, check_numbers, weigh_numbers
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
-from faithbot.judge.windows import SUPPORTED_FROM, PackedContexts, SupportProbabilities, Window, choose_best
+from faithbot.judge.weighing import OPTIONS, judgement_of, weighed_claim
+from faithbot.judge.windows import PackedContexts, SupportProbabilities, Window, choose_best
 from faithbot.models.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faithbot.judge.prompts import Prompts
-    from faithbot.judge.protocol import NumberCheck, Support
     from faithbot.models.protocol import Model
 
 VERSION = "1"
@@ -71,7 +69,7 @@ class ClaimsJudge:
             model=f"{identity.provider}/{identity.name}",
             model_digest=identity.digest,
             prompts_digest=self._prompts_digest,
-            options={"batch": await self._is_batched(), "threshold": SUPPORTED_FROM, "numbers": LIKELIHOOD_RATIOS},
+            options={"batch": await self._is_batched(), **OPTIONS},
             version=VERSION,
         )
 
@@ -91,10 +89,10 @@ class ClaimsJudge:
         if not sentences:
             return Judgement(unscored=STATES_NO_FACT)
         if not any(context.strip() for context in contexts):
-            return _judgement([Claim(text=sentence, support="not_found", probability=0.0) for sentence in sentences])
+            return judgement_of([Claim(text=sentence, support="not_found", probability=0.0) for sentence in sentences])
         async with self._slots:
             extracted = await self._extractor.extract(question, stated, sentences, repeat)
-            return _judgement(await self._judge_claims([claim.text for claim in extracted], contexts, repeat))
+            return judgement_of(await self._judge_claims([claim.text for claim in extracted], contexts, repeat))
 
     async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:
         """One claim as it stands."""
@@ -152,29 +150,4 @@ def _claim(text: str, contexts: Sequence[str], reading: _Reading) -> Claim:
     best = choose_best(reading.scored).probabilities
     if reading.failures and best.support != "supported":
         return Claim(text=text, unscored=reading.failures[0])
-    numbers = check_numbers(text, contexts)
-    supported = weigh_numbers(best.supported, numbers)
-    nearest = nearest_passage(text, contexts)
-    return Claim(
-        text=text,
-        support=_support(supported, best, numbers),
-        probability=supported,
-        evidence=nearest[0] if nearest else None,
-        numbers=numbers,
-    )
-
-
-def _support(supported: float, asked: SupportProbabilities, numbers: NumberCheck | None) -> Support:
-    if supported >= SUPPORTED_FROM:
-        return "supported"
-    return "contradicted" if numbers == "conflict" or asked.contradicted > asked.not_found else "not_found"
-
-
-def _judgement(claims: Sequence[Claim]) -> Judgement:
-    """Faithfulness over the claims that have a support; unscored, with the first reason, where none has."""
-    if not claims:
-        return Judgement(unscored=STATES_NO_FACT)
-    supports = [claim.support for claim in claims if claim.support is not None]
-    if not supports:
-        return Judgement(claims=tuple(claims), unscored=claims[0].unscored)
-    return Judgement(claims=tuple(claims), faithfulness=supports.count("supported") / len(supports))
+    return weighed_claim(text, contexts, best)

@@ -60,6 +60,8 @@ class Judgement(_Frozen):
     """The answer says that it cannot answer: neither faithful nor unfaithful."""
     unscored: str | None = None
     """Why the whole answer could not be judged; None where it was, or where it abstained."""
+    fabricated_citations: tuple[str, ...] = ()
+    """What the answer cites that was not among its contexts, as it writes it; no judge decides that."""
 
 
 class JudgeFingerprint(_Frozen):

@@ -11,9 +11,10 @@ two passages out of two windows finds them together in one more window, made of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.judge.evidence import nearest_passage
+from faithbot.judge.context_index import ClaimWords, ContextIndex
 from faithbot.judge.splitting import Span, split_sentences
 
 if TYPE_CHECKING:
@@ -103,7 +104,9 @@ class PackedContexts:
 
     def _nearest_joined(self, claim: str) -> Window | None:
         """The passage of each window that is nearest to the claim, the nearest ones as far as they fit together."""
-        found = [nearest for window in self.windows if (nearest := _nearest(claim, window))]
+        words = ClaimWords.of(claim)
+        views = zip(self.windows, self._indexes, strict=True)
+        found = [nearest for window, index in views if (nearest := _nearest(words, window, index))]
         room, chosen = self.limit, set[Piece]()
         for piece, _ in sorted(found, key=lambda item: -item[1]):
             size = self.measure(_text(piece, self.contexts))
@@ -111,6 +114,11 @@ class PackedContexts:
                 chosen.add(piece)
                 room -= size
         return _window(sorted(chosen), self.contexts) if len(chosen) > 1 else None
+
+    @cached_property
+    def _indexes(self) -> tuple[ContextIndex, ...]:
+        """Of each window: made once for all claims."""
+        return tuple(ContextIndex(window.passages) for window in self.windows)
 
 
 async def best_over_windows(
@@ -137,13 +145,14 @@ def choose_best(scored: Sequence[tuple[Window, SupportProbabilities]]) -> Best:
     return Best(combined, against if combined.support == "contradicted" else window)
 
 
-def _nearest(claim: str, window: Window) -> tuple[Piece, float] | None:
-    nearest = nearest_passage(claim, window.passages)
-    if nearest is None:
+def _nearest(words: ClaimWords, window: Window, index: ContextIndex) -> tuple[Piece, float] | None:
+    """The passage of a window nearest to a claim, and the share of the claim in it."""
+    match = index.match(words)
+    if match is None:
         return None
-    evidence, coverage = nearest
-    context, start, _ = window.pieces[evidence.context]
-    return Piece(context, start + evidence.start, start + evidence.end), coverage
+    nearest = match.nearest
+    context, start, _ = window.pieces[nearest.context]
+    return Piece(context, start + nearest.span.start, start + nearest.span.end), nearest.coverage
 
 
 def _text(piece: Piece, contexts: Sequence[str]) -> str:

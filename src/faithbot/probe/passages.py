@@ -53,7 +53,8 @@ def _of_records(loaded: LoadedConfig, settings: Recorded) -> list[Sentence]:
     for index, path in enumerate(loaded.recorded_paths):
         loaded.require(path, *RECORDED_KEY, index)
         for row in read_recorded(read_text(loaded.snapshot, path), path, loaded.snapshot.label, settings.fields):
-            texts = tuple(context.text for context in row.contexts)
-            for context in row.contexts:
+            contexts = row.contexts or ()
+            texts = tuple(context.text for context in contexts)
+            for context in contexts:
                 neighbours.setdefault(Passage(context.text, context.source or context.text), texts)
     return read_sentences(neighbours, lambda _, home: neighbours[home])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from faithbot.metrics import label
 from faithbot.plain_text import count, cut, one_line
 from faithbot.report import wording
 from faithbot.report.blind_spots import blind_spots_sentence
@@ -70,7 +71,7 @@ def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator
         if len(known) > 1:
             spreads.append(f"{wording.number(max(known) - min(known))} ({_SIDES[side]})")
     if spreads:
-        yield f"{_runs_of_a_side(runs)} differed in {wording.label(name)} by {' and '.join(spreads)}."
+        yield f"{_runs_of_a_side(runs)} differed in {label(name)} by {' and '.join(spreads)}."
 
 
 def noise_sources(sources: NoiseSources) -> str:
@@ -219,7 +220,7 @@ def _corrected(agreement: JudgeAgreement) -> Iterator[str]:
 
 def _recorded_scores(fingerprint: JudgeFingerprint) -> Iterator[str]:
     """Which columns were read, and how their scale became 0 to 1; nothing is known of who filled them."""
-    columns = [f"{column} as {wording.label(metric)}" for metric, column in fingerprint.options["scores"].items()]
+    columns = [f"{column} as {label(metric)}" for metric, column in fingerprint.options["scores"].items()]
     worst, best = fingerprint.options["scale"]
     yield f"Scores as they were recorded with the answers: {' and '.join(columns)} ({worst:g} to {best:g} is 0 to 1)."
     yield "Who gave them and how is not known, nor how often people would agree."

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from faithbot.metrics import label
 from faithbot.plain_text import count, plain
-from faithbot.report.wording import at_least, label, number
+from faithbot.report.wording import at_least, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
