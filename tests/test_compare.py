@@ -10,7 +10,7 @@ import pytest
 from faithbot.compare import Grading, compare, questions_to_ask_again
 from faithbot.judge.protocol import STATES_NO_FACT, Judgement
 from faithbot.results import ResultWarning
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:
@@ -257,10 +257,22 @@ def test_runs_that_came_out_identical_are_a_warning() -> None:
     assert results.verdict == "regression"
 
 
-def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
-    judge = FINGERPRINT.model_copy(update={"method": "label", "model": "test/model", "model_digest": "d0"})
+@pytest.mark.parametrize(
+    ("model", "digest", "is_told"),
+    [
+        ("test/model", "d0", True),
+        ("test/renamed", "d0", True),
+        ("test/model", None, True),
+        ("test/model", "d1", False),
+        ("test/other", None, False),
+        (None, None, False),
+    ],
+)
+def test_a_judge_that_wrote_the_answers_is_a_warning(model: str | None, digest: str | None, is_told: bool) -> None:
+    """The same weights, or the same name where it is not known which weights it stands for."""
+    judge = FINGERPRINT.model_copy(update={"method": "label", "model": model, "model_digest": digest})
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)
-    assert "self_judging" in [warning.code for warning in results.warnings]
+    assert ("self_judging" in [warning.code for warning in results.warnings]) == is_told
 
 
 @pytest.mark.parametrize(("on_base", "warned"), [(0, True), (1, True), (2, False), (3, False)])
@@ -450,8 +462,11 @@ def test_noise_is_parted_where_answers_were_judged_again(judge_wavers: bool, sha
     assert sources.judge + sources.generator == pytest.approx(0.02)
 
 
-def test_the_evidence_judge_has_no_part_in_the_noise() -> None:
-    (sources,) = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.8, 0.6))).noise_sources.values()
+@pytest.mark.parametrize("method", ["evidence", "classifier"])
+def test_a_judge_that_repeats_itself_has_no_part_in_the_noise(method: str) -> None:
+    sides = (side(name, rows(0.8, 0.6)) for name in ("base", "head"))
+    fingerprint = FINGERPRINT.model_copy(update={"method": method, "options": {"labels": {}}})
+    (sources,) = verdict_of(*sides, fingerprint=fingerprint).noise_sources.values()
     assert (sources.generator, sources.judge) == (pytest.approx(0.02), 0)
 
 

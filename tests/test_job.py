@@ -8,8 +8,9 @@ import pytest
 
 from faithbot.config import JudgeSettings
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
-from faithbot.stopping import RunPlan
+from faithbot.job import pass_without_work
+from faithbot.plan import CompareRequest, Plan, make_plan
+from faithbot.run_plan import RunPlan
 from git_repository import make_repository
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def test_the_models_of_both_sides_and_the_judge_are_known_beforehand(tmp_path: P
     assert set(plan.models) == {"ollama/a", "ollama/b", "ollama/judge"}
 
 
+def test_a_classifier_is_no_model_to_pull(tmp_path: Path) -> None:
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", CLASSIFIER)
+    plan = plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+    assert plan.judge.model == "/models/nli"
+    assert plan.models == ("ollama/a",)
+
+
 def test_a_pull_request_cannot_make_a_model_trusted(tmp_path: Path) -> None:
     other = CONFIG.replace("ollama/a", "ollama/http://a.example/x/a").replace("ollama/judge", "ollama/b.example/x/b")
     by_base = plan_for(tmp_path / "1", {"faithbot.yaml": other})
@@ -135,9 +143,10 @@ def test_a_change_of_the_grading_alone_is_work_where_it_is_to_count(
 
 SCORES = "judge: {method: recorded, scores: {faithfulness: groundedness}}\n"
 RELEVANCE_CURE = (
-    "a judge with a model does, such as `label`, and so does `recorded` with its column, "
+    "a judge with a model does, such as `claims`, and so does `recorded` with its column, "
     "such as `scores: {answer_relevance: COLUMN}`."
 )
+CLASSIFIER = "judge: {method: classifier, model: /models/nli}\n"
 
 
 @pytest.mark.parametrize(
@@ -146,13 +155,17 @@ RELEVANCE_CURE = (
         ("", "answer_relevance", RELEVANCE_CURE),
         (SCORES, "answer_relevance", RELEVANCE_CURE),
         (SCORES, "context_recall", "every judge but `recorded` does."),
-        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` does."),
-        (SCORES, "unsupported_per_answer", "`evidence` does."),
+        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` and `claims` do."),
+        (SCORES, "unsupported_per_answer", "`evidence` and `claims` do."),
         (
             SCORES.replace("faithfulness", "answer_relevance"),
             "faithfulness",
-            "`evidence` and `label` do, and so does `recorded` with its column, "
-            "such as `scores: {faithfulness: COLUMN}`.",
+            "every other does, and so does `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+        ),
+        (
+            CLASSIFIER,
+            "contradiction_rate",
+            "say which label of the model means it, `labels: {supported: LABEL, contradicted: LABEL}`.",
         ),
     ],
 )
@@ -175,6 +188,12 @@ def test_a_gate_that_the_judge_does_not_measure_is_told_before_any_work(
 @pytest.mark.parametrize("metric", ["faithfulness", "abstention_rate", "hit_rate", "contradiction_rate"])
 def test_what_the_judge_measures_may_be_gated(tmp_path: Path, metric: str) -> None:
     config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", "") + f"gate: [{metric}]\n"
+    plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
+def test_contradictions_may_be_gated_with_a_classifier_that_has_a_label_for_them(tmp_path: Path) -> None:
+    labelled = CLASSIFIER.replace("}", ", labels: {supported: yes-it-is, contradicted: no-it-is-not}}")
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", labelled) + "gate: [contradiction_rate]\n"
     plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
 
 

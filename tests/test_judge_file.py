@@ -11,6 +11,7 @@ import pytest
 from faithbot.errors import UsageError
 from faithbot.judge_file import AnswerRow, judge_file, read_rows
 from faithbot.progress import Silent
+from faithbot.systems.protocol import Context
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,15 +30,34 @@ BAD = {
     "broken": ("{not json", None, "line 3, column 2: not valid JSON: "),
     "list": ("[1]", None, "line 3: expected an object, found [1]"),
     "nested": ("[" * 100_000, None, "line 3: lists or objects are nested more than 50 levels deep"),
+    "nested in a column": (
+        json.dumps(GOOD | {"x": 0}).replace("0}", "[" * 60 + "]" * 60 + "}"),
+        None,
+        "line 3: lists or",
+    ),
     "huge id": (json.dumps(GOOD).replace('"a"', "1" * 5000), None, "line 3: a number has too many digits"),
     "half a character in the id": (json.dumps(GOOD | {"id": "\ud800"}), None, "line 3: '\\ud800' holds half a char"),
     "half a character in the answer": (json.dumps(GOOD | {"answer": "\udfff"}), None, "line 3: '\\udfff' holds half"),
-    "not a number": (json.dumps(GOOD | {"score": float("nan")}), None, "line 3: nan is not a number in JSON"),
-    "true as id": (json.dumps(GOOD | {"id": True}), None, "line 3: id: must be a text or a whole number"),
-    "list as id": (json.dumps(GOOD | {"id": [1]}), None, "line 3: id: must be a text or a whole number"),
-    "no answer": (json.dumps(GOOD | {"id": 7, "answer": None}), 7, "line 3: answer: Input should be a valid string"),
-    "bad context": (json.dumps(GOOD | {"contexts": ["x", 1]}), "a", "line 3: contexts.1: Input should be a valid"),
-    "nothing": ("{}", None, "line 3: question: Field required"),
+    "endless number": (json.dumps(GOOD).replace('"a"', "1e999"), None, "line 3: inf is not a number in JSON"),
+    "true as id": (json.dumps(GOOD | {"id": True}), None, "line 3: the id must be a text, found true"),
+    "list as id": (json.dumps(GOOD | {"id": [1]}), None, "line 3: the id must be a text, found [1]"),
+    "no answer": (json.dumps(GOOD | {"id": 7, "answer": None}), 7, "line 3: no answer: expected as answer, response"),
+    "no contexts": (json.dumps({"id": 0, "question": "?", "answer": "!"}), 0, "line 3: no contexts: expected as"),
+    "NaN as answer": (json.dumps(GOOD | {"answer": float("nan")}), "a", "line 3: no answer"),
+    "number as answer": (json.dumps(GOOD | {"answer": 5}), "a", "line 3: the answer must be a text, found 5"),
+    "list as question": (
+        json.dumps(GOOD | {"question": ["?"]}),
+        "a",
+        'line 3: the question must be a text, found ["?"]',
+    ),
+    "number as contexts": (json.dumps(GOOD | {"contexts": 5}), "a", "line 3: the contexts must be a list of texts"),
+    "bad context": (json.dumps(GOOD | {"contexts": ["x", 1]}), "a", "line 3: a context must be a text or an object"),
+    "two answers": (
+        json.dumps(GOOD | {"response": "No."}),
+        "a",
+        "line 3: `answer` and `response` may each be the answer",
+    ),
+    "nothing": ("{}", None, "line 3: no question: expected as question, query, user_input"),
 }
 
 
@@ -60,7 +80,8 @@ def test_encodings_are_those_of_golden_sets(tmp_path: Path, encoding: str) -> No
 def test_rows_are_known_by_their_line(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text(f"\n{json.dumps(GOOD)}\n\n\n{json.dumps(GOOD)}\n")
-    assert read_rows(file) == {2: AnswerRow(**GOOD), 5: AnswerRow(**GOOD)}
+    row = AnswerRow("a", "What does it burn?", "It burns gas.", (Context(text="The stove burns gas."),))
+    assert read_rows(file) == {2: row, 5: row}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +95,7 @@ def test_rows_are_known_by_their_line(tmp_path: Path) -> None:
         ),
         (json.dumps([GOOD], indent=1), r"expected one JSON object a line .*; line 1, column 2: not valid JSON"),
         (json.dumps([GOOD]), r"expected one JSON object a line .*; line 1: expected an object, found \[\{"),
-        ('{"query": "A?"}', r"expected one JSON object a line .*; line 1: question: Field required"),
+        ('{"query": "A?"}', r"expected one JSON object a line .*; line 1: no answer: expected as answer"),
         (b"\n\xff", r"answers\.jsonl \(answers\), line 2: not valid UTF-8"),
     ],
 )
@@ -87,3 +108,34 @@ def test_a_file_without_any_row_says_what_was_expected(tmp_path: Path, content: 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*Is a directory"):
         read_rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"user_input": "What?", "response": "It burns gas.", "retrieved_contexts": ["The stove burns gas."]},
+        {"input": "What?", "actual_output": "It burns gas.", "retrieval_context": ["The stove burns gas."]},
+        {"query": "What?", "result": "It burns gas.", "source_documents": [{"page_content": "The stove burns gas."}]},
+        {"question": "What?", "answer": "It burns gas.", "context": "The stove burns gas."},
+        {"question": "What?", "answer": "It burns gas.", "contexts": '["The stove burns gas."]'},
+        GOOD | {"faithfulness": float("nan"), "metadata": {"tags": [None]}},
+    ],
+)
+def test_the_column_names_of_other_tools_are_known(tmp_path: Path, row: dict[str, Any]) -> None:
+    (judged,) = judge(tmp_path, json.dumps(row))
+    assert judged["faithfulness"] == 1
+    assert judged["claims"][0]["evidence"] == "The stove burns gas."
+
+
+@pytest.mark.parametrize("contexts", [[], [""], ["\n"]])
+def test_an_invented_answer_over_nothing_scores_0_and_a_refusal_abstains(tmp_path: Path, contexts: list[str]) -> None:
+    rows = [GOOD | {"contexts": contexts}, GOOD | {"contexts": contexts, "answer": "The documents do not say."}]
+    invented, refused = judge(tmp_path, "\n".join(map(json.dumps, rows)))
+    assert (invented["faithfulness"], invented["claims"][0]["support"]) == (0, "not_found")
+    assert (refused["faithfulness"], refused["abstained"], refused["claims"]) == (None, True, [])
+
+
+def test_a_citation_of_what_was_not_given_is_told(tmp_path: Path) -> None:
+    contexts = [{"text": "The stove burns gas.", "source": "docs/stoves.md"}]
+    (judged,) = judge(tmp_path, json.dumps(GOOD | {"answer": "It burns gas [stoves.md][doc7].", "contexts": contexts}))
+    assert (judged["faithfulness"], judged["fabricated_citations"]) == (1, ["doc7"])

@@ -49,11 +49,20 @@ def _find(
     yield from _not_measured(sides)
     yield from _fabricated_citations(sides)
     yield from _cut_answers(sides)
-    if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
+    if any(_is_judge(side, fingerprint) for side in sides.values()):
         yield ResultWarning(
             code="self_judging",
             message="The judge is the model that wrote the answers: models judge themselves leniently.",
         )
+
+
+def _is_judge(side: Side, fingerprint: JudgeFingerprint) -> bool:
+    """Whether a side's model judged its own answers: the same weights, or the same name where those are not known."""
+    if fingerprint.model is None:
+        return False
+    if fingerprint.model_digest is None or side.model_digest is None:
+        return fingerprint.model == side.model
+    return fingerprint.model_digest == side.model_digest
 
 
 def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWarning]:

@@ -5,45 +5,45 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError
 
 from faithbot.config import JudgeSettings
 from faithbot.errors import UsageError
 from faithbot.json_text import parse_json
+from faithbot.judge.citations import check_citations
 from faithbot.judge.protocol import Judgement
 from faithbot.judge.registry import open_judge
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
+from faithbot.systems.recorded_rows import COLUMNS, recorded_row
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from faithbot.config import RecordedField
     from faithbot.judge.protocol import Judge
     from faithbot.progress import Progress
+    from faithbot.systems.protocol import Context
 
+_NEEDED: tuple[RecordedField, ...] = ("question", "answer", "contexts")
 _EXPECTED = "one JSON object a line with question, answer and contexts"
 
 
-class AnswerRow(BaseModel):
-    """One line of the input. Other keys are welcome and ignored."""
+@dataclass(frozen=True)
+class AnswerRow:
+    """One line of the input."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    id: str | int | None = None
+    id: str | int | None
     question: str
     answer: str
-    contexts: list[str]
+    contexts: tuple[Context, ...]
 
-    @field_validator("id", mode="before")
-    @classmethod
-    def _text_or_number(cls, value: Any) -> Any:
-        if value is not None and _usable_id(value) is None:
-            raise PydanticCustomError("id", "must be a text or a whole number")
-        return value
+    @property
+    def passages(self) -> list[str]:
+        """Texts of the contexts."""
+        return [context.text for context in self.contexts]
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,16 @@ class UnreadableRow:
     reason: str
 
 
-async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
-    """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
-    try:
-        settings = JudgeSettings.model_validate({"method": method, "model": model})
-    except ValidationError as error:
-        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
-        raise UsageError("; ".join(problems)) from None
+async def judge_file(path: Path, method: str | None, model: str | None, cache: Path, progress: Progress) -> list[str]:
+    """One JSON object a row, in the order of the rows; without a method, a model means `claims`.
+
+    A row that cannot be read is unscored; the others are judged.
+    """
+    settings = judge_settings(method, model)
     rows = read_rows(path)
     progress.start(len(rows))
     async with ModelPool(cache) as models:
-        judge = open_judge(settings, models.open)
+        judge = open_judge(settings, models.open, cache=cache)
         judge.reserve(max(_tokens(row) for row in rows.values() if isinstance(row, AnswerRow)))
         slots = asyncio.Semaphore(models.parallel_calls)
 
@@ -77,8 +76,22 @@ async def judge_file(path: Path, method: str, model: str | None, cache: Path, pr
         return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
 
 
+def judge_settings(method: str | None, model: str | None) -> JudgeSettings:
+    """What the options of a command mean; :class:`UsageError` where they do not fit together.
+
+    A classifier's folder may be any, relative ones included: who types a command names files of their own.
+    """
+    if model is not None and method == "classifier" and Path(model).is_dir():
+        model = str(Path(model).absolute())
+    try:
+        return JudgeSettings.model_validate({"method": method, "model": model})
+    except ValidationError as error:
+        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
+        raise UsageError("; ".join(problems)) from None
+
+
 def _tokens(row: AnswerRow) -> int:
-    return sum(map(estimate_tokens, (row.question, row.answer, *row.contexts)))
+    return sum(map(estimate_tokens, (row.question, row.answer, *row.passages)))
 
 
 def read_rows(path: Path) -> dict[int, AnswerRow | UnreadableRow]:
@@ -98,18 +111,22 @@ def read_rows(path: Path) -> dict[int, AnswerRow | UnreadableRow]:
 
 
 def _read_row(line: str, place: str) -> AnswerRow | UnreadableRow:
+    """A row by the column names that tools give it, those of recorded runs."""
     try:
-        row = parse_json(line, place)
+        row = parse_json(line, place, nan_is_missing=True)
     except UsageError as error:
         return UnreadableRow(None, str(error))
     if not isinstance(row, dict):
         return UnreadableRow(None, f"{place}: expected an object, found {json.dumps(row)[:60]}.")
+    identifier = _usable_id(row.get("id"))
     try:
-        return AnswerRow.model_validate(row)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(map(str, problem["loc"]))
-        return UnreadableRow(_usable_id(row.get("id")), f"{place}: {key}: {problem['msg']}")
+        found = recorded_row(row, place, {})
+    except UsageError as error:
+        return UnreadableRow(identifier, str(error))
+    if found.question is None or found.answer is None or found.contexts is None:
+        missing = next(role for role in _NEEDED if getattr(found, role) is None)
+        return UnreadableRow(identifier, f"{place}: no {missing}: expected as {', '.join(COLUMNS[missing][:3])}.")
+    return AnswerRow(identifier, found.question, found.answer, found.contexts)
 
 
 def _usable_id(value: Any) -> str | int | None:
@@ -119,7 +136,9 @@ def _usable_id(value: Any) -> str | int | None:
 async def _judge_row(judge: Judge, row: AnswerRow | UnreadableRow) -> dict[str, Any]:
     if isinstance(row, UnreadableRow):
         return _output(row.id, Judgement(unscored=row.reason))
-    return _output(row.id, await judge.judge(row.question, row.answer, row.contexts))
+    judgement = await judge.judge(row.question, row.answer, row.passages)
+    cited = check_citations(row.answer, [context.source for context in row.contexts], row.passages)
+    return _output(row.id, judgement.model_copy(update={"fabricated_citations": cited.fabricated}))
 
 
 def _output(identifier: str | int | None, judgement: Judgement) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def read(*rows: dict[str, Any], **fields: Any) -> list[RecordedRow]:
 
 def passages_of(contexts: Any) -> list[str]:
     (row,) = read({"question": "How long?", "answer": "Two years.", "contexts": contexts})
-    return [context.text for context in row.contexts]
+    return [context.text for context in row.contexts or ()]
 
 
 def table(*rows: dict[str, str], delimiter: str = ",") -> str:
@@ -47,13 +47,13 @@ def table(*rows: dict[str, str], delimiter: str = ",") -> str:
 def test_the_columns_of_known_tools_are_found(row: dict[str, Any]) -> None:
     (found,) = read(row)
     assert (found.question, found.answer) == ("How long?", "Two years.")
-    assert [context.text for context in found.contexts] == PASSAGES
+    assert [context.text for context in found.contexts or ()] == PASSAGES
 
 
 def test_other_columns_are_named_by_the_configuration() -> None:
     row = {"prompt": "How long?", "answer": "2 years", "said": "Two years.", "data_points": PASSAGES}
     (found,) = read(row, question="prompt", answer="said", contexts="data_points")
-    assert (found.question, found.answer, len(found.contexts)) == ("How long?", "Two years.", 2)
+    assert (found.question, found.answer, len(found.contexts or ())) == ("How long?", "Two years.", 2)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -63,7 +63,7 @@ def test_a_list_in_a_cell_is_read_as_json_or_as_python_writes_it(delimiter: str)
         {"question": "And tents?", "answer": "Yes.", "contexts": json.dumps(PASSAGES)},
     ]
     found = list(read_recorded(table(*rows, delimiter=delimiter), "run.csv", "main", {}))
-    assert [[context.text for context in row.contexts] for row in found] == [PASSAGES, PASSAGES]
+    assert [[context.text for context in row.contexts or ()] for row in found] == [PASSAGES, PASSAGES]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=2))
@@ -96,7 +96,7 @@ def test_a_text_is_one_passage_even_where_it_starts_with_a_bracket() -> None:
 def test_a_text_of_passages_under_their_documents_is_parted() -> None:
     text = "plus.pdf#page=4:  Providers matter.\n\nA second paragraph.\n\nstandard.pdf:  Care is covered."
     (row,) = read({"question": "What?", "answer": "This.", "context": text})
-    assert [(context.source, context.text) for context in row.contexts] == [
+    assert [(context.source, context.text) for context in row.contexts or ()] == [
         ("plus.pdf#page=4", "Providers matter.\n\nA second paragraph."),
         ("standard.pdf", "Care is covered."),
     ]
@@ -104,7 +104,7 @@ def test_a_text_of_passages_under_their_documents_is_parted() -> None:
 
 def test_an_object_holds_a_passage_a_key() -> None:
     (row,) = read({"question": "?", "answer": "!", "context": json.dumps({"34": {"name": "Helmet"}, "a.md": "Red."})})
-    assert [(context.source, context.text) for context in row.contexts] == [
+    assert [(context.source, context.text) for context in row.contexts or ()] == [
         ("34", '{"name": "Helmet"}'),
         ("a.md", "Red."),
     ]
@@ -113,6 +113,11 @@ def test_an_object_holds_a_passage_a_key() -> None:
 @pytest.mark.parametrize("contexts", [None, "", [], "[]"])
 def test_no_passage_is_told_from_an_empty_one(contexts: Any) -> None:
     assert passages_of(contexts) == []
+
+
+def test_a_row_without_passages_does_not_tell_them_and_an_empty_list_does() -> None:
+    untold, empty = read({"question": "?", "answer": "!"}, {"question": "?", "answer": "!", "contexts": []})
+    assert (untold.contexts, empty.contexts) == (None, ())
 
 
 def test_what_a_data_frame_calls_nan_is_missing() -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from faithbot.judge.lexicon import REFUSAL_SIGNS, pattern
+from faithbot.judge.lexicon import refusal_pattern, refusals_by_language
 from faithbot.judge.sentences import plain_text, states_fact
 from faithbot.judge.splitting import split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_REFUSAL = pattern("refusal", "english", "other", "unspaced")
-# "If you don't know the size, measure ..." gives advice; it does not refuse.
-_CONDITIONAL = pattern("refusal", "conditional")
-# What goes with a refusal and adds no fact to it.
-_COURTESY = pattern("refusal", "courtesy")
-# Where a refusal ends and an answer begins: "I do not know X, but Y".
-_TURN = pattern("refusal", "turn")
+_REFUSALS = tuple(refusals_by_language().values())
+_CONDITIONAL = refusal_pattern("conditional")
+_COURTESY = refusal_pattern("courtesy")
+_CONCESSION = refusal_pattern("concession")
+_TURN = refusal_pattern("turn")
+_ADDITION = refusal_pattern("addition")
 
 
 def is_abstention(answer: str) -> bool:
@@ -40,7 +39,7 @@ def without_abstention(answer: str) -> str:
         return answer
     kept: list[str] = []
     for sentence in _sentences(answer):
-        rest = _after_turn(sentence) if _is_refusal(sentence) else sentence
+        rest = _stated_beside(sentence) if _is_refusal(sentence) else sentence
         bare = plain_text(rest)
         if bare and states_fact(bare) and not _COURTESY.match(bare.replace("’", "'")):
             kept.append(rest)
@@ -59,18 +58,24 @@ def _sentences(answer: str) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def _is_refusal(sentence: str) -> bool:
     lowered = sentence.casefold()
-    if not any(sign in lowered for sign in REFUSAL_SIGNS):
+    patterns = [pattern for signs, pattern in _REFUSALS if any(sign in lowered for sign in signs)]
+    if not patterns:
         return False
     text = plain_text(sentence).replace("’", "'")
-    return not _CONDITIONAL.match(text) and _REFUSAL.search(text) is not None
+    return not _CONDITIONAL.match(text) and any(pattern.search(text) for pattern in patterns)
 
 
-def _after_turn(sentence: str) -> str:
-    """The part of a refusing sentence that goes on to state something; "" where none does."""
-    for match in _TURN.finditer(sentence):
-        before, after = sentence[: match.start()], sentence[match.end() :]
-        if not _is_refusal(after) and _is_refusal(before):
-            return after[:1].upper() + after[1:]
+def _stated_beside(sentence: str) -> str:
+    """What a refusing sentence states before or after it refuses; "" where that is nothing."""
+    ends = [match.end() for match in _TURN.finditer(sentence)]
+    if concession := _CONCESSION.match(sentence):
+        ends.insert(0, concession.end())
+    for end in ends:
+        if _is_refusal(sentence[:end]) and not _is_refusal(sentence[end:]):
+            return sentence[end : end + 1].upper() + sentence[end + 1 :]
+    starts = (match.start() for pattern in (_TURN, _ADDITION) for match in pattern.finditer(sentence))
+    for start in starts:
+        before, after = sentence[:start], sentence[start:]
         if _is_refusal(after) and not _is_refusal(before) and states_fact(plain_text(before)):
             return before.rstrip(",; ") + "."
     return ""

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Counted up with every change of the code that changes a probability or a claim."""
 _PACKAGE = resources.files("faithbot.judge")
-_DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "patterns.toml")
+_DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "patterns.toml", "refusals.toml")
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from faithbot.errors import CallError
 from faithbot.judge.abstention import is_abstention
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 Label = Literal["YES", "PARTIAL", "NO"]
 
 SCORES: dict[Label, float] = {"YES": 1.0, "PARTIAL": 0.5, "NO": 0.0}
-VERSION = "1"
+VERSION = "2"
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -31,7 +30,12 @@ _SCHEMA: dict[str, Any] = {
 }
 _OPTIONS = SamplingOptions(temperature=0.0, max_tokens=32)
 _LABEL_LINE = re.compile(r"^\W*(?:label\W+)?(yes|partial|no)\W*$", re.IGNORECASE)
+_LABEL_JSON = re.compile(r'\{\s*"label"\s*:\s*"(YES|PARTIAL|NO)"\s*\}')
+_HAS_WORD = re.compile(r"\w")
+_CODE_FENCE = re.compile(r"```\w*")
+_QUOTES = tuple("\"'`“‘«„「")
 _PROMPT = "label.md"
+_PROMPTS = (_PROMPT, "rubric.md")
 
 
 class LabelJudge:
@@ -42,8 +46,8 @@ class LabelJudge:
     def __init__(self, model: Model, prompts: Prompts) -> None:
         self._model = model
         self._template = prompts.template(_PROMPT)
-        self._own_tokens = estimate_tokens(prompts.text(_PROMPT)) + _OPTIONS.max_tokens
-        self._prompts_digest = prompts.digest(_PROMPT)
+        self._own_tokens = sum(estimate_tokens(prompts.text(name)) for name in _PROMPTS) + _OPTIONS.max_tokens
+        self._prompts_digest = prompts.digest(*_PROMPTS)
 
     async def fingerprint(self) -> JudgeFingerprint:
         """Method, weights, prompt and options."""
@@ -100,23 +104,29 @@ class LabelJudge:
 
 
 def parse_label(text: str) -> Label | None:
-    """The label of a reply: the JSON that was asked for, else the last line that is nothing but a label.
+    """The label of a reply: the last one that stands by itself, as JSON or as a word on a line of its own.
 
-    A label inside a sentence does not count: "no passage says yes" decides nothing.
+    Where none does, the last JSON inside prose that is not quoted. What the reply quotes of an answer decides nothing,
+    nor does a label as a word of a sentence: "no passage says yes".
     """
-    for candidate in reversed(re.findall(r"\{[^{}]*\}", text)):
-        try:
-            label = json.loads(candidate).get("label")
-        except json.JSONDecodeError:
+    by_itself: Label | None = None
+    in_prose: Label | None = None
+    for line in text.splitlines():
+        if line.lstrip().startswith(">"):
             continue
-        if label in get_args(Label):
-            found: Label = label
-            return found
-    for line in reversed(text.splitlines()):
         if match := _LABEL_LINE.match(line):
-            spoken: dict[str, Label] = {"yes": "YES", "partial": "PARTIAL", "no": "NO"}
-            return spoken[match[1].lower()]
-    return None
+            by_itself = _spoken(match[1])
+        for match in _LABEL_JSON.finditer(line):
+            if not _HAS_WORD.search(_CODE_FENCE.sub("", line[: match.start()] + line[match.end() :])):
+                by_itself = _spoken(match[1])
+            elif line[: match.start()][-1:] not in _QUOTES:
+                in_prose = _spoken(match[1])
+    return by_itself or in_prose
+
+
+def _spoken(word: str) -> Label:
+    labels: dict[str, Label] = {"yes": "YES", "partial": "PARTIAL", "no": "NO"}
+    return labels[word.lower()]
 
 
 def _claim(label: Label, text: str, contexts: Sequence[str]) -> Claim:

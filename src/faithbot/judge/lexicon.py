@@ -1,4 +1,4 @@
-"""Word lists and patterns that the evidence judge reads, from ``lexicon.toml`` and ``patterns.toml``."""
+"""Word lists and patterns of the evidence judge, from ``lexicon.toml``, ``patterns.toml`` and ``refusals.toml``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ def _load(name: str) -> dict[str, Any]:
 
 _LISTS = _load("lexicon.toml")
 _PATTERNS = _load("patterns.toml")
+_REFUSALS = _load("refusals.toml")
 
 
 def _words(name: str) -> frozenset[str]:
@@ -42,8 +43,6 @@ NOT_NEGATING = tuple(_LISTS["not_negating"])
 EXCLUSIVE = _partners(_LISTS["exclusive"])
 """Word to the words that cannot hold in its place."""
 SYNONYMS = tuple(frozenset(group.split("/")) for group in _LISTS["synonyms"].split())
-REFUSAL_SIGNS = tuple(_LISTS["refusal_signs"])
-"""Substrings without one of which no refusal pattern matches."""
 CONDITIONS = _words("conditions")
 STRENGTHENERS = _words("strengtheners")
 ABBREVIATIONS = _words("abbreviations")
@@ -67,9 +66,25 @@ UNITS = {
 """Unit as written to its dimension and the factor to the dimension's base unit."""
 
 
-def pattern(section: str, *names: str) -> re.Pattern[str]:
-    """The named patterns of a section as alternatives, ``{part}`` filled in."""
-    text = "|".join(f"(?:{_PATTERNS[section][name]})" for name in names)
-    for name, part in _PATTERNS["parts"].items():
+def pattern(section: str, name: str) -> re.Pattern[str]:
+    """A pattern of ``patterns.toml``."""
+    return _compiled(_PATTERNS[section][name])
+
+
+def refusal_pattern(name: str) -> re.Pattern[str]:
+    """A pattern about a sentence of a refusal, in any language."""
+    return _compiled(_REFUSALS["sentence"][name])
+
+
+def refusals_by_language() -> dict[str, tuple[tuple[str, ...], re.Pattern[str]]]:
+    """Per language, substrings without one of which no refusal stands there, and the pattern of a refusal."""
+    return {
+        name: (tuple(language["signs"]), _compiled(language["pattern"]))
+        for name, language in _REFUSALS["language"].items()
+    }
+
+
+def _compiled(text: str) -> re.Pattern[str]:
+    for name, part in _REFUSALS["parts"].items():
         text = text.replace(f"{{{name}}}", f"(?:{part})")
     return re.compile(text, re.VERBOSE | re.IGNORECASE)

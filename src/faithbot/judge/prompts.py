@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,12 @@ from jinja2 import DictLoader, StrictUndefined, Template, TemplateError, Templat
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from faithbot.errors import UsageError
+from faithbot.judge.fencing import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FOLDER = resources.files("faithbot.judge").joinpath("prompts")
-# Whatever could open or close one of the prompts' own elements.
-_TAG = re.compile(r"<(?=/?\s*(?:passage|answer|claim|question|sentence)s?\b)", re.IGNORECASE)
 
 
 class Prompts:
@@ -54,8 +52,3 @@ class Prompts:
         """Short content hash of the prompts of these names."""
         content = "\0".join(self._sources[name] for name in names)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
-
-
-def fenced(text: str) -> str:
-    """The text with the prompts' own tags defused, so that nothing inside can open or close them."""
-    return _TAG.sub("‹", text)

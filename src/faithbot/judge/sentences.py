@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"]*\")?\)")
 _CITATION = re.compile(r"\[\^?[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】|<sup>[^<]{0,40}</sup>")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
+# Tags of HTML, its comments, and the special tokens that a chat template leaves behind: <|im_end|>. Not <any words>.
+_TAG = re.compile(
+    r"</?[a-zA-Z][\w:-]{0,40}(?:\s+[\w:-]{1,40}\s?=\s?(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s<>\"']{1,200})){0,20}\s*/?>"
+    r"|<\|[\w-]{1,40}\|>|<!--[^\n]{0,500}?-->"
+)
 _EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1|(?<!\w)[*_](?=\S)([^*_\n]+?)(?<=\S)[*_](?!\w)")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 # "(Passage 3)" and "according to document 2," say where a fact is from; their numbers are none of the fact's.
@@ -30,6 +34,8 @@ _FILLER = pattern("filler", "sentence")
 _QUESTION = re.compile(r"[?？؟]\s*[\"'”’»)\]]*$")
 _HAS_WORD = re.compile(r"[^\W_]")
 _SHORT_ITEM_WORDS = 6
+_SENTENCE_WORDS = 3
+_MARKS, _UNSPACED_MARKS = (".", "!", "?", "؟", "।"), ("。", "！", "？")
 _LEAD_IN = re.compile(r"[:：]\s*$")
 
 
@@ -37,12 +43,21 @@ def plain_text(markdown: str) -> str:
     """Text without Markdown marks, citations such as ``[doc1.pdf#page=3]``, tags and control characters."""
     text = _CONTROL.sub("", markdown)
     text = _IMAGE_OR_LINK.sub(r"\1", text)
-    text = _CITATION.sub("", text)
+    text = _CITATION.sub(_without_citation, text)
     text = _SOURCE_MENTION.sub("", text)
     text = _TAG.sub(" ", text)
     text = _EMPHASIS.sub(lambda match: match.group(2) or match.group(3), text)
     text = _SPACE_BEFORE_MARK.sub("", text)
     return " ".join(text.split())
+
+
+def _without_citation(match: re.Match[str]) -> str:
+    """Nothing in place of a citation; a whole sentence in brackets is no citation and stays."""
+    inside = match.group()[1:-1].strip()
+    is_sentence = inside.endswith(_UNSPACED_MARKS) or (
+        inside.endswith(_MARKS) and len(inside.split()) >= _SENTENCE_WORDS
+    )
+    return f" {inside} " if is_sentence else ""
 
 
 def states_fact(sentence: str) -> bool:

@@ -77,7 +77,7 @@ class RecordedSystem:
             raise CallError(f"{self._paths[run - 1]} has no row for this question")
         if row.answer is None:
             raise CallError(f"{row.place}: no answer is recorded")
-        return Answer(text=row.answer, contexts=row.contexts, judgement=self._judgement(row, row.answer))
+        return Answer(text=row.answer, contexts=row.contexts or (), judgement=self._judgement(row, row.answer))
 
     def _judgement(self, row: RecordedRow, answer: str) -> Judgement | None:
         if self._judge.method == "recorded":
@@ -109,5 +109,5 @@ def _require_scores(judge: JudgeSettings, rows: Collection[RecordedRow], place: 
 def _tokens(question: Question, row: RecordedRow | None) -> int:
     if row is None:
         return 0
-    texts = [question.text, row.answer or "", *(context.text for context in row.contexts)]
+    texts = [question.text, row.answer or "", *(context.text for context in row.contexts or ())]
     return sum(map(estimate_tokens, texts))

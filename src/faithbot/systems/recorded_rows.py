@@ -46,7 +46,7 @@ class RecordedRow(NamedTuple):
     id: str | None
     question: str | None
     answer: str | None
-    contexts: tuple[Context, ...]
+    contexts: tuple[Context, ...] | None
     columns: Mapping[str, Any]
     """The whole row, for recorded scores."""
 
@@ -61,15 +61,21 @@ def read_recorded(text: str, path: str, label: str, fields: Mapping[RecordedFiel
     is_table = path.casefold().endswith(".csv")
     rows = csv_rows(text, name) if is_table else json_rows(text, name, _EXPECTED, nan_is_missing=True)
     for place, row in rows:
-        where = f"{name}, {place}"
-        cells = {role: _cell(row, role, fields, where) for role in COLUMNS}
-        if cells["question"] is None and cells["id"] is None:
+        found = recorded_row(row, f"{name}, {place}", fields)
+        if found.question is None and found.id is None:
             known = " ".join(", ".join(row).split())[:80] or "nothing"
             raise UsageError(
-                f"{where}: no question (this row has {known}): name its column with `fields: {{question: ...}}`."
+                f"{found.place}: no question (this row has {known}): name its column with `fields: {{question: ...}}`."
             )
-        identifier, question, answer = (_text(cells[role], role, where) for role in _TEXT_ROLES)
-        yield RecordedRow(where, identifier, question, answer, tuple(_contexts(cells["contexts"], where)), row)
+        yield found
+
+
+def recorded_row(row: Mapping[str, Any], where: str, fields: Mapping[RecordedField, str]) -> RecordedRow:
+    """One row by its columns; :class:`UsageError` begins with ``where``, the place of the row."""
+    cells = {role: _cell(row, role, fields, where) for role in COLUMNS}
+    identifier, question, answer = (_text(cells[role], role, where) for role in _TEXT_ROLES)
+    contexts = None if cells["contexts"] is None else tuple(_contexts(cells["contexts"], where))
+    return RecordedRow(where, identifier, question, answer, contexts, row)
 
 
 def _cell(row: Mapping[str, Any], role: RecordedField, fields: Mapping[RecordedField, str], where: str) -> Any:
@@ -83,7 +89,7 @@ def _cell(row: Mapping[str, Any], role: RecordedField, fields: Mapping[RecordedF
     if len(filled) > 1:
         raise UsageError(
             f"{where}: {' and '.join(f'`{column}`' for column in filled)} may each be the {role}: "
-            f"name the right column with `fields: {{{role}: ...}}`."
+            f"keep one, or name the right column with `fields: {{{role}: ...}}`."
         )
     return next(iter(filled.values()), None)
 
@@ -108,8 +114,8 @@ def _contexts(value: Any, where: str) -> Iterable[Context]:
         return _passages_of_text(value)
     if isinstance(value, dict):
         return [_passage(item, where, source) for source, item in value.items()]
-    if value is None or isinstance(value, list):
-        return [_passage(item, where) for item in value or ()]
+    if isinstance(value, list):
+        return [_passage(item, where) for item in value]
     raise UsageError(f"{where}: the contexts must be a list of texts, found {json.dumps(value)[:60]}.")
 
 
