@@ -15,6 +15,7 @@ from faithbot.golden_cautions import find_golden_cautions
 from faithbot.grading_files import find_broken_grading
 from faithbot.judge.further import FurtherJudge
 from faithbot.judge.registry import open_grader, open_judge
+from faithbot.judge.relevance import RELEVANCE_OPTION
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
 from faithbot.plain_text import count
@@ -124,7 +125,7 @@ def _reserve(plan: Plan, longest_call: int, judge: Judge, grader: RelevanceGrade
 
 def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan, grader: RelevanceGrader | None) -> Grading:
     config = plan.sides[plan.grader].config
-    options = fingerprint.options if grader is None else {**fingerprint.options, "answer_relevance": grader.version}
+    options = fingerprint.options if grader is None else {**fingerprint.options, RELEVANCE_OPTION: grader.version}
     return Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},
