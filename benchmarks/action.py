@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "e2e"))
 from test_action import NUMBER, REPOSITORY, TOKEN, change, check_out, example_files, open_pull, opened
 
 import docker_engine
-from actions_runner import HOST, Machine
+from actions_runner import HOST, Machine, StepOutcome
 from faithbot.models.gguf import locate
 from faithbot.ollama_service import ServiceSettings, start_service
 from git_repository import make_repository
@@ -27,6 +28,8 @@ from github_double import GitHubDouble
 from ollama_process import provide_model
 
 QUESTIONS = 30
+EMPTY_RUNS = 5
+EVALUATION = "answering and judging"
 
 
 def main() -> None:
@@ -41,12 +44,34 @@ def main() -> None:
         check_out(origin, machine, pull.merge)
         outcome = machine.run("pull_request", opened(pull, "from-memory"), pull.merge)
         usage = machine.results()["usage"]
-    phases = re.search(r"^faithbot: time: (.*)$", outcome.log, re.MULTILINE)
+        docker = statistics.median(
+            machine.run("pull_request", {}, pull.merge, entrypoint="/bin/true").seconds for _ in range(EMPTY_RUNS)
+        )
     busy = usage["busy_share"] * usage["seconds"]
     print(f"verdict {outcome.outputs['verdict']}, {usage['answers']} answers, {usage['model_calls']} model calls")
-    print(phases[1] if phases else outcome.log)
-    print(f"wall time of the container {outcome.seconds:.1f} s, a model at work {busy:.1f} s")
-    print(f"outside the models {outcome.seconds - busy:.1f} s: {1 - busy / outcome.seconds:.0%} of it")
+    print(f"wall time of the container {outcome.seconds:.2f} s, a model at work {busy:.2f} s")
+    print(f"outside the models {outcome.seconds - busy:.2f} s: {1 - busy / outcome.seconds:.0%} of it, of which")
+    for name, seconds in split(outcome, busy, docker).items():
+        print(f"  {seconds:5.2f} s  {name}")
+    print(f"faithbot's own: {outcome.seconds - busy - docker:.2f} s")
+
+
+def split(outcome: StepOutcome, busy: float, docker: float) -> dict[str, float]:
+    """Seconds outside the models by what they went into; all of them together are the wall time without a model.
+
+    ``docker`` is what an empty container takes: Docker's own start and end, which faithbot cannot shorten.
+    """
+    told = re.search(r"^faithbot: time: (.*)$", outcome.log, re.MULTILINE)
+    assert told, outcome.log
+    phases = {name: float(seconds) for name, seconds in re.findall(r"([\w ]+?) (\d+\.\d+) s(?:, |$)", told[1])}
+    python = outcome.seconds - docker - sum(phases.values())
+    evaluation = phases.pop(EVALUATION) - busy
+    return {
+        "Docker's own: start and end of an empty container": docker,
+        "start and end of Python, imports that everything else needs": python,
+        **phases,
+        f"{EVALUATION}, with no model at work": evaluation,
+    }
 
 
 def thirty_questions() -> dict[str, str | bytes | None]:

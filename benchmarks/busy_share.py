@@ -17,7 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from faithbot.job import CompareRequest, run_comparison
+from faithbot.job import run_comparison
+from faithbot.plan import CompareRequest
 from faithbot.progress import PlainLines
 from faithbot.report.wording import headline
 from shared_examples import make_contoso

@@ -23,7 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from faithbot.job import CompareRequest, run_comparison
+from faithbot.job import run_comparison
+from faithbot.plan import CompareRequest
 from faithbot.progress import Silent
 from faithbot.report.comment import render_comment
 

@@ -24,7 +24,7 @@ from verdict import SEED, STEADY, WORLDS, World, draw_side, gaussian_pull, margi
 
 from faithbot.gate import look_at
 from faithbot.noise import compare_runs
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 
 if TYPE_CHECKING:
     from faithbot.gate import GateLook

@@ -28,6 +28,9 @@ OPERATIONS = (
     ("patch", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("delete", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("post", "/repos/{owner}/{repo}/statuses/{sha}"),
+    ("get", "/repos/{owner}/{repo}/actions/artifacts"),
+    ("get", "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}"),
+    ("get", "/repos/{owner}/{repo}/actions/runs/{run_id}"),
 )
 BASIC_ERROR = "#/components/schemas/basic-error"
 """What GitHub answers where an operation does not list an error that every operation may have."""

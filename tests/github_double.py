@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -29,6 +28,9 @@ HEAD = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 
 _DESCRIPTION = Description(Path(__file__).parent / "github" / "api.github.com.json")
 _REPOSITORY_ID = 1296269
+_FORK_ID = 1296270
+_STORAGE = "/storage/"
+"""Where the archives of artifacts lie. With GitHub that is another host, and a request with a token is refused."""
 _LONGEST_COMMENT = 65_536
 _LONGEST_STATUS = 140
 
@@ -44,6 +46,9 @@ _PERMISSIONS: dict[str, dict[str, str]] = {
     "issues/update-comment": _WRITE_CONVERSATION,
     "issues/delete-comment": _WRITE_CONVERSATION,
     "repos/create-commit-status": {"statuses": "write"},
+    "actions/list-artifacts-for-repo": {"actions": "read"},
+    "actions/get-workflow-run": {"actions": "read"},
+    "actions/download-artifact": {"actions": "read"},
 }
 """What an app's token needs for an operation: any one of these."""
 
@@ -54,7 +59,9 @@ class Token:
 
     author: str = "github-actions[bot]"
     type: str = "Bot"
-    permissions: Mapping[str, str] = field(default_factory=lambda: {"pull_requests": "write", "statuses": "write"})
+    permissions: Mapping[str, str] = field(
+        default_factory=lambda: {"pull_requests": "write", "statuses": "write", "actions": "read"}
+    )
 
     @property
     def is_of_an_app(self) -> bool:
@@ -130,6 +137,8 @@ class GitHubDouble:
         self._comment_ids = itertools.count(1001)
         self._comments: dict[int, tuple[int, dict[str, Any]]] = {}
         self._statuses: list[tuple[str, dict[str, Any]]] = []
+        self._runs: dict[int, dict[str, Any]] = {}
+        self._artifacts: list[tuple[dict[str, Any], bytes]] = []
         self._quiet_until = 0.0
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("0.0.0.0", 0), _handler(self))  # noqa: S104 - containers must reach it
@@ -192,6 +201,25 @@ class GitHubDouble:
         """A comment that somebody has written before; its id."""
         return int(self._new_comment(number, body, Token(author, type))["id"])
 
+    def add_artifact(
+        self, head_sha: str, archive: bytes, *, name: str = "faithbot-report", event: str = "pull_request", **more: Any
+    ) -> str:
+        """What a finished run at a commit left behind; the address of the run's page. ``more``: is_fork, expired."""
+        run_id = len(self._runs) + 7001
+        run = _DESCRIPTION.example("workflow-run")
+        page = f"https://github.com/{self.repository}/actions/runs/{run_id}"
+        run.update(id=run_id, event=event, head_sha=head_sha, status="completed", html_url=page)
+        self._runs[run_id] = run
+        artifact = _DESCRIPTION.example("artifact-paginated")["artifacts"][0]
+        artifact.update(id=run_id + 1000, name=name, size_in_bytes=len(archive), expired=more.get("expired", False))
+        artifact["archive_download_url"] = (
+            f"https://api.github.com/repos/{self.repository}/actions/artifacts/{artifact['id']}/zip"
+        )
+        head_repository = _FORK_ID if more.get("is_fork") else _REPOSITORY_ID
+        artifact["workflow_run"].update(id=run_id, head_sha=head_sha, head_repository_id=head_repository)
+        self._artifacts.insert(0, (artifact, archive))
+        return page
+
     def comments(self, number: int) -> list[dict[str, Any]]:
         """The comments of a pull request, oldest first."""
         return [comment for at, comment in self._comments.values() if at == number]
@@ -213,6 +241,8 @@ class GitHubDouble:
         with self._lock:
             self.requests.append(request)
             self._check_patience(request)
+            if request.path.startswith(_STORAGE):
+                return self._serve_archive(request)
             failure = self._next_failure(request)
             found = _DESCRIPTION.find(request.method, request.path)
             if found is None:
@@ -333,6 +363,30 @@ class GitHubDouble:
         self._statuses.append((path["sha"], status))
         return 201, status, {}
 
+    def _list_artifacts(self, request: Request, _path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        named = [artifact for artifact, _ in self._artifacts if request.query.get("name") in {None, artifact["name"]}]
+        page, links = _page(request, named)
+        return 200, {"total_count": len(named), "artifacts": page}, links
+
+    def _get_run(self, _request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        if int(path["run_id"]) not in self._runs:
+            raise RefusedError(404, "Not Found")
+        return 200, self._runs[int(path["run_id"])], {}
+
+    def _download_artifact(self, _request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        found = next((each for each, _ in self._artifacts if each["id"] == int(path["artifact_id"])), None)
+        if found is None or path["archive_format"] != "zip":
+            raise RefusedError(404, "Not Found")
+        if found["expired"]:
+            raise RefusedError(410, "Artifact has expired")
+        return 302, None, {"Location": f"https://api.github.com{_STORAGE}{found['id']}"}
+
+    def _serve_archive(self, request: Request) -> tuple[int, Any, dict[str, str]]:
+        if request.token:
+            self._violation(request, "the token was sent to the storage")
+        identifier = int(request.path.removeprefix(_STORAGE))
+        return 200, next(archive for artifact, archive in self._artifacts if artifact["id"] == identifier), {}
+
     def _own_comment(self, request: Request, path: dict[str, str]) -> dict[str, Any]:
         """A comment to change, which no app may do to another app's."""
         if int(path["comment_id"]) not in self._comments:
@@ -382,6 +436,9 @@ _ROUTES: dict[str, Callable[[GitHubDouble, Request, dict[str, str]], tuple[int, 
     "issues/update-comment": GitHubDouble._update_comment,
     "issues/delete-comment": GitHubDouble._delete_comment,
     "repos/create-commit-status": GitHubDouble._create_status,
+    "actions/list-artifacts-for-repo": GitHubDouble._list_artifacts,
+    "actions/get-workflow-run": GitHubDouble._get_run,
+    "actions/download-artifact": GitHubDouble._download_artifact,
 }
 
 
@@ -449,7 +506,7 @@ def _handler(double: GitHubDouble) -> type[BaseHTTPRequestHandler]:
         do_POST = do_PATCH = do_PUT = do_DELETE = do_GET  # noqa: N815 - the names are http.server's
 
         def _send(self, status: int, body: Any, headers: dict[str, str]) -> None:
-            data = b"" if status == HTTPStatus.NO_CONTENT else json.dumps(body).encode()
+            data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(data)))

@@ -13,7 +13,7 @@ from faithbot.claim_changes import find_claim_changes
 from faithbot.compare import Grading, compare
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.golden import Question
-from faithbot.job import CompareRequest, make_plan
+from faithbot.plan import CompareRequest, make_plan
 from faithbot.repository import open_snapshot
 from git_repository import make_repository
 from records import ABSTAINED, FINGERPRINT, USAGE, answered, claim, questions, record, side

@@ -109,6 +109,24 @@ def test_a_golden_set_that_head_removes_is_a_change(tmp_path: Path) -> None:
     assert changes(tmp_path, {"golden.jsonl": None})["grading", "golden.jsonl"].after is None
 
 
+def test_the_judges_own_prompts_are_part_of_the_grading(tmp_path: Path) -> None:
+    """Those of the folder that base names; a file beside it, or in a folder that only head names, grades nothing."""
+    judge = "judge: {model: ollama/j, prompts: evals/judge}\n"
+    own = {"evals/judge/rubric.md": "Be strict.\n", "evals/judge/label.md": "Judge.\n", "evals/notes.md": "a\n"}
+    repository = make_repository(
+        tmp_path / "repo",
+        MAIN | {"faithbot.yaml": CONFIG + judge} | own,
+        {"head": {"evals/judge/rubric.md": "Be lenient.\n", "evals/judge/label.md": None, "evals/notes.md": "b\n"}},
+    )
+    base, head = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", "head"))
+    found = {change.name: change for change in find_changes(base, head)}
+    assert {change.kind for change in found.values()} == {"grading"}
+    assert list(found) == ["evals/judge/label.md", "evals/judge/rubric.md"]
+    assert found["evals/judge/rubric.md"].diff is not None
+    assert "+Be lenient." in found["evals/judge/rubric.md"].diff
+    assert found["evals/judge/label.md"].after is None
+
+
 def test_changes_of_the_grading_come_first_and_are_marked(tmp_path: Path) -> None:
     text = CONFIG.replace("top_k: 4", "top_k: 1") + "judge: {method: label, model: ollama/j}\nruns: 3\n"
     found = changes(tmp_path, {"faithbot.yaml": text, "golden.jsonl": '{"question": "B?"}\n'})
@@ -128,6 +146,11 @@ def test_a_moved_prompt_with_the_same_text_changes_only_its_setting(tmp_path: Pa
         {"faithbot.yaml": text, "prompt.md": None, "prompts/answer.md": "Use only the passages.\n{{ question }}\n"},
     )
     assert list(found) == [("setting", "prompt")]
+
+
+def test_what_is_measured_belongs_to_the_grading(tmp_path: Path) -> None:
+    found = changes(tmp_path, {"faithbot.yaml": CONFIG + "measure: [context_recall]\n"})
+    assert found["grading", "measure"].after == '["context_recall"]'
 
 
 def test_a_long_diff_is_cut_and_says_so(tmp_path: Path) -> None:

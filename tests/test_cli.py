@@ -199,7 +199,7 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
         (("missing.jsonl",), "cannot read missing.jsonl"),
         (("/dev/null",), "/dev/null holds no row"),
         (("/dev/null", "--method", "label"), "method `label` needs a `model`"),
-        (("/dev/null", "--model", "ollama/x"), "method `evidence` calls no model"),
+        (("/dev/null", "--method", "evidence", "--model", "ollama/x"), "method `evidence` calls no model"),
     ],
 )
 def test_judge_says_what_is_wrong(arguments: tuple[str, ...], message: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from faithbot.compare import Grading, compare, questions_to_ask_again
 from faithbot.judge.protocol import STATES_NO_FACT, Judgement
 from faithbot.results import ResultWarning
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_side_that_abstains_from_most_questions_cannot_be_compared() -> None:
     results = verdict_of(side("base", noisy(0.8)), side("head", head))
     assert results.verdict == "inconclusive"
     assert results.reason == (
-        "Only 5 of 12 questions have a faithfulness on both sides: the others are answered on one side only."
+        "Only 5 of 12 questions have a score for faithfulness on both sides: the others are answered on one side only."
     )
 
 
@@ -197,7 +197,7 @@ def test_few_changed_questions_among_unchanged_ones_pass_with_a_warning() -> Non
 def test_nothing_but_abstentions_cannot_be_compared() -> None:
     results = verdict_of(side("base", noisy(0.8)), side("head", {name: [ABSTAINED, ABSTAINED] for name in IDS}))
     assert results.verdict == "inconclusive"
-    assert results.reason == "No question has a faithfulness on both sides, so there is nothing to compare."
+    assert results.reason == "No question has a score for faithfulness on both sides, so there is nothing to compare."
 
 
 def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
@@ -206,7 +206,7 @@ def test_only_head_fails_is_a_warning_that_names_the_question() -> None:
         ("head_failed", "Only this pull request fails on “What is q3?”: the system crashed"),
         (
             "answered_on_one_side",
-            "Only 11 of 12 questions have a faithfulness on both sides; the others are not in its mean.",
+            "Only 11 of 12 questions have a score for faithfulness on both sides; the others are not in its mean.",
         ),
     ]
 
@@ -257,10 +257,22 @@ def test_runs_that_came_out_identical_are_a_warning() -> None:
     assert results.verdict == "regression"
 
 
-def test_a_judge_that_wrote_the_answers_is_a_warning() -> None:
-    judge = FINGERPRINT.model_copy(update={"method": "label", "model": "test/model", "model_digest": "d0"})
+@pytest.mark.parametrize(
+    ("model", "digest", "is_told"),
+    [
+        ("test/model", "d0", True),
+        ("test/renamed", "d0", True),
+        ("test/model", None, True),
+        ("test/model", "d1", False),
+        ("test/other", None, False),
+        (None, None, False),
+    ],
+)
+def test_a_judge_that_wrote_the_answers_is_a_warning(model: str | None, digest: str | None, is_told: bool) -> None:
+    """The same weights, or the same name where it is not known which weights it stands for."""
+    judge = FINGERPRINT.model_copy(update={"method": "label", "model": model, "model_digest": digest})
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge)
-    assert "self_judging" in [warning.code for warning in results.warnings]
+    assert ("self_judging" in [warning.code for warning in results.warnings]) == is_told
 
 
 @pytest.mark.parametrize(("on_base", "warned"), [(0, True), (1, True), (2, False), (3, False)])
@@ -269,6 +281,27 @@ def test_citations_of_what_was_not_given_are_a_warning_where_head_has_more(on_ba
     messages = [warning.message for warning in verdict_of(*sides).warnings if warning.code == "fabricated_citations"]
     told = f"{on_base} of 24 (base) and 2 of 24 (this PR), such as “doc7” on {IDS[0]}."
     assert messages == ([f"Answers cite passages that they were not given: {told}"] if warned else [])
+
+
+def test_further_metrics_that_got_no_score_are_counted_with_the_commonest_reason() -> None:
+    base, head = side("base", noisy(0.8)), side("head", noisy(0.8))
+    reasons = ["the reply was cut off", "no grade", "no grade"]
+    failed = [
+        answer.model_copy(update={"not_measured": {"answer_relevance": reason}})
+        for answer, reason in zip(head.answers, reasons, strict=False)
+    ]
+    head = head.model_copy(update={"answers": (*failed, *head.answers[3:])})
+    assert [(warning.code, warning.message) for warning in verdict_of(base, head).warnings] == [
+        ("not_measured", "No answer relevance for 3 of 48 answers: no grade.")
+    ]
+
+
+def test_a_gated_metric_without_references_says_what_it_takes() -> None:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), gate={"context_recall": 0.0})
+    assert (results.verdict, results.reason) == (
+        "inconclusive",
+        "No question has a score for context recall: it takes questions with `reference`.",
+    )
 
 
 def citing(whole: Side, number: int) -> Side:
@@ -301,7 +334,7 @@ def test_a_judge_of_whole_answers_says_nothing_of_claims() -> None:
         side("base", noisy(0.8)), side("head", noisy(0.8)), fingerprint=judge, gate={"contradiction_rate": 0.0}
     )
     assert gated.verdict == "inconclusive"
-    assert gated.reason == "The judge `label` does not measure the gated metric contradiction_rate."
+    assert gated.reason == "The judge `label` does not measure the gated metric contradiction rate."
 
 
 def test_each_gated_metric_is_tested_in_its_worse_direction() -> None:
@@ -310,7 +343,7 @@ def test_each_gated_metric_is_tested_in_its_worse_direction() -> None:
     )
     assert results.metrics["unsupported_per_answer"].better == "lower"
     assert results.metrics["unsupported_per_answer"].delta == pytest.approx(3)
-    assert results.reason.endswith("faithfulness and unsupported per answer.")
+    assert results.reason.endswith("faithfulness and claims without support per answer.")
 
 
 def test_more_gates_make_each_of_them_stricter() -> None:
@@ -348,8 +381,8 @@ def test_a_clear_loss_is_red_whatever_another_metric_lacks(level: float) -> None
     }
     assert results.verdict == "regression"
     assert results.reason == (
-        f"{first[level]} No question has an answer relevance on both sides, so there is nothing to compare. "
-        "No question has a hit rate: it takes questions with `relevant_ids`."
+        f"{first[level]} No question has a score for answer relevance on both sides, so there is nothing to compare. "
+        "No question has a score for right document retrieved: it takes questions with `relevant_ids`."
     )
 
 
@@ -369,7 +402,8 @@ def test_the_hit_rate_needs_questions_that_know_their_documents() -> None:
     asked = (*questions(*IDS[:4], relevant_ids=("a.md",)), *questions(*IDS[4:]))
     results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8)), gate={"hit_rate": 0.0}, asked=asked)
     assert results.reason == (
-        "4 questions could be compared in hit rate, and a verdict takes 6: add 2 questions or more with `relevant_ids`."
+        "4 questions could be compared in right document retrieved, and a verdict takes 6: "
+        "add 2 questions or more with `relevant_ids`."
     )
 
 
@@ -414,8 +448,11 @@ def test_noise_is_parted_where_answers_were_judged_again(judge_wavers: bool, sha
     assert sources.judge + sources.generator == pytest.approx(0.02)
 
 
-def test_the_evidence_judge_has_no_part_in_the_noise() -> None:
-    (sources,) = verdict_of(side("base", rows(0.8, 0.6)), side("head", rows(0.8, 0.6))).noise_sources.values()
+@pytest.mark.parametrize("method", ["evidence", "classifier"])
+def test_a_judge_that_repeats_itself_has_no_part_in_the_noise(method: str) -> None:
+    sides = (side(name, rows(0.8, 0.6)) for name in ("base", "head"))
+    fingerprint = FINGERPRINT.model_copy(update={"method": method, "options": {"labels": {}}})
+    (sources,) = verdict_of(*sides, fingerprint=fingerprint).noise_sources.values()
     assert (sources.generator, sources.judge) == (pytest.approx(0.02), 0)
 
 
@@ -467,7 +504,7 @@ def test_a_floor_for_a_metric_that_should_stay_low_is_a_ceiling() -> None:
     broken = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.5)), gate=gate, floors=ceiling)
     assert broken.verdict == "regression"
     assert near.verdict == "pass"
-    assert "Unsupported per answer is above its ceiling of 1.90 by less than the noise of its mean." in [
+    assert "Claims without support per answer is above its ceiling of 1.90 by less than the noise of its mean." in [
         warning.message for warning in near.warnings
     ]
 

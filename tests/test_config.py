@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from faithbot.config import LoadedConfig, load_config
 from faithbot.errors import UsageError
 from faithbot.repository import open_snapshot
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.yaml_text import parse_yaml
 from git_repository import make_repository
 
@@ -82,6 +82,11 @@ def test_a_gate_may_be_a_list_of_names(tmp_path: Path) -> None:
     ]
 
 
+def test_metrics_that_cost_calls_are_measured_where_they_are_named(tmp_path: Path) -> None:
+    assert load(tmp_path / "none", MINIMAL).config.measure == []
+    assert load(tmp_path / "one", MINIMAL + "measure: context_recall\n").config.measure == ["context_recall"]
+
+
 def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     loaded = load(tmp_path, MINIMAL.replace("docs/*.md", '["../docs/*.md", "!../docs/old.md"]'), "rag/faithbot.yaml")
     assert loaded.golden_path == "rag/evals/golden.jsonl"
@@ -147,6 +152,30 @@ BAD = {
         r"judge\.method: 'evidense' is not known: did you mean 'evidence'\?",
     ),
     "label without model": (MINIMAL + "judge: {method: label}\n", r"line 7, judge: method `label` needs a `model`"),
+    "classifier without model": (
+        MINIMAL + "judge: {method: classifier}\n",
+        r"line 7, judge: method `classifier` needs a `model`, such as ~/models/nli",
+    ),
+    "labels for another judge": (
+        MINIMAL + "judge: {labels: {supported: entailment}}\n",
+        r"line 7, judge\.labels: only method `classifier` has labels: remove them from `evidence`",
+    ),
+    "no label of what is supported": (
+        MINIMAL + "judge: {method: classifier, model: /nli, labels: {not_found: neutral}}\n",
+        r"line 7, judge\.labels: say which label means `supported`, such as \{supported: entailment\}",
+    ),
+    "one label for two supports": (
+        MINIMAL + "judge: {method: classifier, model: /nli, labels: {supported: a, not_found: a}}\n",
+        r"line 7, judge\.labels: a label means one support only",
+    ),
+    "label of an unknown support": (
+        MINIMAL + "judge: {method: classifier, model: /nli, labels: {suported: a}}\n",
+        r"line 7, judge\.labels\.suported: 'suported' is not known: did you mean 'supported'",
+    ),
+    "prompts for a classifier": (
+        MINIMAL + "judge: {method: classifier, model: /nli, prompts: p}\n",
+        r"line 7, judge: method `classifier` calls no model: remove `prompts`",
+    ),
     "evidence with model": (
         MINIMAL + "judge: {method: evidence, model: a/b}\n",
         r"line 7, judge: method `evidence` calls no model: remove `model`",
@@ -156,6 +185,7 @@ BAD = {
         r"line 7, judge: method `evidence` calls no model: remove `prompts`",
     ),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
+    "measure": (MINIMAL + "measure: [context_recal]\n", r"line 7, measure\.0: .*did you mean 'context_recall'\?"),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
     "unquoted template": (
         MINIMAL.replace("ollama/llama3.2:3b", "{{ MODEL }}"),

@@ -10,14 +10,19 @@ import pytest
 
 from faithbot.errors import CallError, EvaluationError
 from faithbot.evaluate import evaluate, schedule
+from faithbot.golden import Question
+from faithbot.judge.evidence import EvidenceJudge
+from faithbot.judge.further import FurtherJudge
+from faithbot.judge.prompts import Prompts
+from faithbot.judge.relevance import RelevanceGrader
 from faithbot.progress import Silent
 from faithbot.systems.protocol import Answer, Context
 from records import FINGERPRINT, UNREADABLE, questions, scored
+from scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint, Judgement
     from faithbot.results import AnswerRecord, SideName
 
@@ -167,3 +172,18 @@ def test_a_citation_of_a_passage_that_was_not_given_is_kept_with_the_judgement()
         ("doc7",),
         ("doc8",),
     ]
+
+
+def test_what_else_there_is_to_measure_of_an_answer_is_recorded_with_it() -> None:
+    """The answer repeats the question, and the only passage says nothing of it."""
+    asked = (Question(id="a", text="The tent weighs 2 kg.", reference="The tent weighs 2 kg."),)
+    grader = RelevanceGrader(ScriptedModel(["4", '{"grade": 4}', "no grade"]), Prompts())
+    further = FurtherJudge(EvidenceJudge(), ["answer_relevance", "answer_correctness", "context_recall"], grader)
+    work = evaluate(
+        asked, {"head": EchoSystem()}, StubbornJudge(), runs=2, parallel=1, progress=Silent(), further=further
+    )
+    first, second = asyncio.run(work)["head"]
+    assert (first.correctness, first.context_recall, first.not_measured) == (1, 0, {})
+    assert first.judgement == scored(1.0).model_copy(update={"relevance": 0.75})
+    assert second.judgement == scored(1.0)
+    assert second.not_measured == {"answer_relevance": "the judge's reply holds no grade from 1 to 5"}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from faithbot.gate import GateLook, look_at
-from faithbot.stopping import RunPlan, look_level
+from faithbot.run_plan import RunPlan
+from faithbot.stopping import look_level
 
 N = 12
 PLAN = RunPlan(2, 6)

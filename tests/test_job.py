@@ -8,8 +8,9 @@ import pytest
 
 from faithbot.config import JudgeSettings
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.job import CompareRequest, Plan, make_plan, pass_without_work
-from faithbot.stopping import RunPlan
+from faithbot.job import pass_without_work
+from faithbot.plan import CompareRequest, Plan, make_plan
+from faithbot.run_plan import RunPlan
 from git_repository import make_repository
 
 if TYPE_CHECKING:
@@ -80,6 +81,13 @@ def test_the_models_of_both_sides_and_the_judge_are_known_beforehand(tmp_path: P
     assert set(plan.models) == {"ollama/a", "ollama/b", "ollama/judge"}
 
 
+def test_a_classifier_is_no_model_to_pull(tmp_path: Path) -> None:
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", CLASSIFIER)
+    plan = plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+    assert plan.judge.model == "/models/nli"
+    assert plan.models == ("ollama/a",)
+
+
 def test_a_pull_request_cannot_make_a_model_trusted(tmp_path: Path) -> None:
     other = CONFIG.replace("ollama/a", "ollama/http://a.example/x/a").replace("ollama/judge", "ollama/b.example/x/b")
     by_base = plan_for(tmp_path / "1", {"faithbot.yaml": other})
@@ -134,19 +142,30 @@ def test_a_change_of_the_grading_alone_is_work_where_it_is_to_count(
 
 
 SCORES = "judge: {method: recorded, scores: {faithfulness: groundedness}}\n"
+RELEVANCE_CURE = (
+    "a judge with a model does, such as `claims`, and so does `recorded` with its column, "
+    "such as `scores: {answer_relevance: COLUMN}`."
+)
+CLASSIFIER = "judge: {method: classifier, model: /models/nli}\n"
 
 
 @pytest.mark.parametrize(
     ("judge", "metric", "cure"),
     [
-        ("", "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
-        (SCORES, "answer_relevance", "`recorded` with its column, such as `scores: {answer_relevance: COLUMN}`, does."),
-        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` does."),
-        (SCORES, "unsupported_per_answer", "`evidence` does."),
+        ("", "answer_relevance", RELEVANCE_CURE),
+        (SCORES, "answer_relevance", RELEVANCE_CURE),
+        (SCORES, "context_recall", "every judge but `recorded` does."),
+        ("judge: {method: label, model: ollama/judge}\n", "contradiction_rate", "`evidence` and `claims` do."),
+        (SCORES, "unsupported_per_answer", "`evidence` and `claims` do."),
         (
             SCORES.replace("faithfulness", "answer_relevance"),
             "faithfulness",
-            "`evidence` and `label` do, and `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+            "every other does, and so does `recorded` with its column, such as `scores: {faithfulness: COLUMN}`.",
+        ),
+        (
+            CLASSIFIER,
+            "contradiction_rate",
+            "say which label of the model means it, `labels: {supported: LABEL, contradicted: LABEL}`.",
         ),
     ],
 )
@@ -172,6 +191,12 @@ def test_what_the_judge_measures_may_be_gated(tmp_path: Path, metric: str) -> No
     plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
 
 
+def test_contradictions_may_be_gated_with_a_classifier_that_has_a_label_for_them(tmp_path: Path) -> None:
+    labelled = CLASSIFIER.replace("}", ", labels: {supported: yes-it-is, contradicted: no-it-is-not}}")
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", labelled) + "gate: [contradiction_rate]\n"
+    plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
 def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:
     plan = plan_for(tmp_path, {}, labels={"base": "main", "head": "feature"})
     assert {name: loaded.snapshot.label for name, loaded in plan.sides.items()} == {"base": "main", "head": "feature"}
@@ -194,3 +219,32 @@ def test_a_pull_request_that_would_break_the_grading_of_all_later_ones_is_told_s
     [warning] = results.warnings
     assert (results.verdict, warning.code) == ("pass", "broken_grading")
     assert named in warning.message
+
+
+def test_a_metric_to_measure_that_nobody_measures_is_told_at_its_place(tmp_path: Path) -> None:
+    config = CONFIG.replace(
+        "judge: {method: label, model: ollama/judge}\n", "measure: [context_recall, answer_relevance]\n"
+    )
+    with pytest.raises(UsageError, match=r"line 8, measure\.1: the judge `evidence` does not measure answer_relevance"):
+        plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
+LABEL = "judge: {method: label, model: ollama/judge}\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "further"),
+    [
+        ("", {"answer_correctness", "context_recall"}),
+        (LABEL, set()),
+        (LABEL + "measure: [answer_relevance]\n", {"answer_relevance"}),
+        (LABEL + "gate: [faithfulness, context_recall]\n", {"context_recall"}),
+        (SCORES.replace("faithfulness", "answer_relevance") + "gate: [answer_relevance]\n", set()),
+    ],
+    ids=["free", "dear", "wanted", "gated", "recorded"],
+)
+def test_further_metrics_are_measured_where_they_are_free_or_wanted(
+    tmp_path: Path, settings: str, further: set[str]
+) -> None:
+    config = CONFIG.replace(LABEL, settings)
+    assert plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head").further == further

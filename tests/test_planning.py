@@ -109,6 +109,7 @@ def test_the_report_is_a_table_and_a_curve() -> None:
     assert [line.split()[0] for line in curve] == ["6", "10", "20", str(needed), "30", "50", "75", "100"]
     assert [line.count("█") for line in curve] == sorted((line.count("█") for line in curve), reverse=True)
     assert [line.endswith("sees 0.05") for line in curve] == [False] * 3 + [True] * 5
+    assert lines[-1] == "This is for the judge `evidence`: another has its own noise."
 
 
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:

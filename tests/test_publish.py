@@ -16,8 +16,9 @@ from faithbot.action.activity import NothingToDo
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.event import WorkflowRunEvent
 from faithbot.github.sections import LIMIT, MAIN, parse_sections
-from faithbot.publish import MAX_BYTES, MAX_VALUES, ORIGIN, publish, read_results
+from faithbot.publish import ORIGIN, publish, read_results
 from faithbot.results import Reason
+from faithbot.untrusted_results import MAX_BYTES, MAX_VALUES
 from github_double import GitHubDouble
 from hosted_pull_request import PAYLOADS
 from runner_environment import make_runner, runner_environment

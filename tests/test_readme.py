@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+from judging_data import test_claims as claims_to_measure
 
 from faithbot.cli import cli
 from faithbot.config import Config, MetricName
@@ -19,7 +20,7 @@ from faithbot.systems.prompt_rendering import render_prompts
 from faithbot.systems.protocol import Context
 from git_repository import git, make_repository
 from records import noisy_results
-from shared_examples import make_verity
+from shared_examples import SHARED, make_contoso, make_verity
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -96,6 +97,24 @@ def test_recorded_answers_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert json.loads(outcome.stdout)["faithfulness"] == 1
 
 
+def test_the_judge_is_held_against_labels_and_says_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Digits are the judge's, and move with it; all else is as shown."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FAITHBOT_CACHE", str(tmp_path / "cache"))
+    claims = claims_to_measure(SHARED.parent / "judging")["dialfact_small"]
+    rows = [{"claim": row.claim, "contexts": row.contexts, "label": row.supported} for row in claims]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "calibrate"]
+    outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
+    (shown,) = re.findall(r"```text\n(The judge .*?)\n\.\.\.\n```", README, re.DOTALL)
+    assert " ".join(re.sub(r"\d+", "0", outcome.stdout).split()).startswith(
+        " ".join(re.sub(r"\d+", "0", shown).split())
+    )
+    assert (tmp_path / "judge-calibration.json").exists()
+
+
 @pytest.mark.usefixtures("weights")
 def test_the_noise_is_measured(tmp_path: Path) -> None:
     repository = make_verity(tmp_path / "repository", "embedded/smollm2-135m")
@@ -110,6 +129,14 @@ def test_a_comparison_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (command,) = [command for command in commands("faithbot") if command.split()[1] == "plan"]
     outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
     assert "To see faithfulness change by 0.05 for the worse" in outcome.stdout
+
+
+def test_the_judge_overlooks_what_the_readme_shows(tmp_path: Path) -> None:
+    repository = make_contoso(tmp_path / "repository", "ollama/none")
+    (command,) = [command for command in commands("faithbot") if command.split()[1] == "probe"]
+    outcome = CliRunner().invoke(cli, [*shlex.split(command)[1:], "--repo", str(repository)])
+    (shown,) = re.findall(r"```text\n(planted faults.*?)```", README, re.DOTALL)
+    assert [line for line in shown.splitlines() if line not in outcome.stdout.splitlines()] == []
 
 
 def test_every_make_target_and_every_script_exists() -> None:

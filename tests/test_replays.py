@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from command import faithbot
+from git_repository import make_repository
 from shared_examples import make_northwind
+from tiny_classifier import write_classifier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,3 +67,34 @@ def test_a_system_against_itself_passes(tmp_path: Path, judge: str, base: str, h
     metric = results["metrics"]["faithfulness"]
     assert -0.02 < metric["delta"] < 0
     assert metric["n_unchanged"] == 0
+
+
+def recorded_answer(answer: str) -> str:
+    rows = [
+        {"question": f"Question {number}?", "answer": answer, "contexts": ["The stove burns gas. The stove is red."]}
+        for number in range(8)
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def test_a_classifier_judges_a_comparison(tmp_path: Path) -> None:
+    model = write_classifier(tmp_path / "nli")
+    golden = "".join(json.dumps({"question": f"Question {number}?"}) + "\n" for number in range(8))
+    config = (
+        "golden: golden.jsonl\nsystem: {recorded: {files: [1.jsonl, 2.jsonl]}}\n"
+        f"judge: {{method: classifier, model: {model}}}\n"
+    )
+    true, false = recorded_answer("The stove burns gas."), recorded_answer("The stove is not red.")
+    main = {"faithbot.yaml": config, "golden.jsonl": golden, "1.jsonl": true, "2.jsonl": true}
+    repository = make_repository(tmp_path / "repository", main, {"head": {"1.jsonl": false, "2.jsonl": false}})
+    file = tmp_path / "results.json"
+
+    outcome = faithbot("compare", "--repo", repository, "--base", "main", "--head", "head", "--json", file)
+
+    results = json.loads(file.read_text())
+    assert (outcome.code, results["verdict"]) == (1, "regression"), outcome
+    assert (results["metrics"]["faithfulness"]["base"], results["metrics"]["faithfulness"]["head"]) == (1, 0)
+    assert results["metrics"]["contradiction_rate"]["head"] == 1
+    assert {claim["support"] for claim in results["newly_unsupported"]} == {"contradicted"}
+    assert (results["fingerprint"]["method"], results["fingerprint"]["model"]) == ("classifier", "nli")
+    assert results["usage"]["model_calls"] == 0

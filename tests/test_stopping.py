@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faithbot.stopping import GIVE_UP_BELOW, RunPlan, chance_of_flag, detectable_factor, look_level, spent_alpha
+from faithbot.run_plan import RunPlan
+from faithbot.stopping import GIVE_UP_BELOW, chance_of_flag, detectable_factor, look_level, spent_alpha
 
 NORMAL = NormalDist()
 PLAN = RunPlan(2, 6)

@@ -10,7 +10,8 @@ import pytest
 
 from faithbot.levels import BANDS
 from faithbot.noise import compare_runs
-from faithbot.stopping import GIVE_UP_BELOW, RunPlan, look_level
+from faithbot.run_plan import RunPlan
+from faithbot.stopping import GIVE_UP_BELOW, look_level
 from faithbot.verdict import FEWEST_COMPARED, MIN_COMPARED
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import UsageError
 from faithbot.golden import question_key
-from faithbot.judge.matching import ClaimSignature
 from faithbot.results import AcceptedClaim, ResultWarning
 from faithbot.text_files import read_text
 from faithbot.yaml_text import parse_yaml
@@ -115,6 +114,8 @@ class AcceptedClaims:
 
     def set_aside(self, question: Question, statements: list[Statement]) -> list[Statement]:
         """The statements of a question that no entry accepts."""
+        from faithbot.judge.matching import ClaimSignature  # slow, and reading entries needs none
+
         rest = statements
         for entry in self._by_question.get(question.id, ()):
             signature = ClaimSignature.of(entry.claim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.config import COUNTS
-from faithbot.metrics import METRICS, Metric, is_judged, questions_moved
+from faithbot.metrics import METRICS, Metric, is_judged, label, questions_moved
 from faithbot.noise import difference_of_runs
 from faithbot.results import AnswerRecord, MetricComparison, ResultWarning, Side, SideName
 
@@ -44,15 +44,25 @@ def _find(
     for name, measured in METRICS.items():
         metric = metrics.get(name)
         if metric and "base" in tables and metric.gated and metric.n_unchanged < metric.n_questions:
-            yield from _noise(name.replace("_", " "), metric)
+            yield from _noise(measured.label, metric)
             yield from _too_noisy(measured, tables)
+    yield from _not_measured(sides)
     yield from _fabricated_citations(sides)
     yield from _cut_answers(sides)
-    if fingerprint.model_digest in {side.model_digest for side in sides.values()}:
+    if any(_is_judge(side, fingerprint) for side in sides.values()):
         yield ResultWarning(
             code="self_judging",
             message="The judge is the model that wrote the answers: models judge themselves leniently.",
         )
+
+
+def _is_judge(side: Side, fingerprint: JudgeFingerprint) -> bool:
+    """Whether a side's model judged its own answers: the same weights, or the same name where those are not known."""
+    if fingerprint.model is None:
+        return False
+    if fingerprint.model_digest is None or side.model_digest is None:
+        return fingerprint.model == side.model
+    return fingerprint.model_digest == side.model_digest
 
 
 def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWarning]:
@@ -73,7 +83,8 @@ def _floors(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
         if metric.floor is None or metric.head is None:
             continue
         side, kind = ("below", "floor") if metric.better == "higher" else ("above", "ceiling")
-        stands = f"{name.replace('_', ' ').capitalize()} is {side} its {kind} of {metric.floor:.2f}"
+        called = label(name)
+        stands = f"{called[0].upper()}{called[1:]} is {side} its {kind} of {metric.floor:.2f}"
         if metric.floor_standing == "below_before":
             message = f"{stands}, and was so on base: this pull request did not bring it there."
             yield ResultWarning(code="below_floor_before", message=message)
@@ -104,7 +115,7 @@ def _noise(name: str, metric: MetricComparison) -> Iterable[ResultWarning]:
     if metric.n_questions < metric.n_either:
         yield ResultWarning(
             code="answered_on_one_side",
-            message=f"Only {metric.n_questions} of {metric.n_either} questions have a {name} on both sides; "
+            message=f"Only {metric.n_questions} of {metric.n_either} questions have a score for {name} on both sides; "
             "the others are not in its mean.",
         )
     if metric.smallest_detectable is None and metric.n_unchanged:
@@ -129,9 +140,20 @@ def _too_noisy(metric: Metric, tables: Mapping[SideName, SideTable]) -> Iterable
     if noisy := [f"{spread:.2f} ({_SPOKEN[side]})" for side, spread in spreads.items() if spread > TOO_NOISY]:
         yield ResultWarning(
             code="too_noisy",
-            message=f"Two runs of the same side differ in {metric.name.replace('_', ' ')} by {' and '.join(noisy)} on "
+            message=f"Two runs of the same side differ in {metric.label} by {' and '.join(noisy)} on "
             "average: too noisy to see small changes. More questions or a stronger judge would help.",
         )
+
+
+def _not_measured(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+    answers = [answer for side in sides.values() for answer in side.answers]
+    for name in METRICS:
+        if reasons := [answer.not_measured[name] for answer in answers if name in answer.not_measured]:
+            commonest = max(dict.fromkeys(reasons), key=reasons.count)
+            yield ResultWarning(
+                code="not_measured",
+                message=f"No {label(name)} for {len(reasons)} of {len(answers)} answers: {commonest}.",
+            )
 
 
 def _fabricated_citations(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from faithbot.config import DOCUMENTS_KEY
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from faithbot.config import LoadedConfig
 
-_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "triggers", "accepted")
+_GRADING_KEYS = ("golden", "judge", "gate", "min_coverage", "runs", "noise", "measure", "triggers", "accepted")
 
 
 def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange, ...]:
@@ -27,6 +28,8 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_settings(base, head, "grading"),
         *_golden_set(base, head, differ),
         *_accepted(base, head, differ),
+        *_calibration(base, head, differ),
+        *_judge_prompts(base, head, differ),
         *_settings(base, head, "setting"),
         *_prompts(base, head, differ),
         *_documents(base, head, differ),
@@ -75,6 +78,19 @@ def _golden_set(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[
 
 def _accepted(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
     return _graded_by_file(base, base.accepted_path, head, head.accepted_path, differ)
+
+
+def _calibration(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    return _graded_by_file(base, base.calibration_path, head, head.calibration_path, differ)
+
+
+def _judge_prompts(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
+    """Files of the folder that base's judge takes its prompts from."""
+    folder = base.judge_prompts_path
+    if folder is None:
+        return []
+    paths = {path for side in (base, head) for path in side.snapshot.paths() if posixpath.dirname(path) == folder}
+    return [change for path in sorted(paths) for change in _graded_by_file(base, path, head, path, differ)]
 
 
 def _graded_by_file(

@@ -207,6 +207,7 @@ def _change(question: Question, statement: Statement, side: SideName, sides: Sid
         base_runs=statement.unsupported_runs("base"),
         evidence=origin.evidence,
         source=origin.source,
+        numbers=claim.numbers,
         reason=origin.reason if side == "head" else None,
         head_abstained=all(record.judgement is not None and record.judgement.abstained for record in sides["head"]),
     )

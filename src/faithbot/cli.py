@@ -92,8 +92,9 @@ def compare(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, run_comparison
+    from faithbot.job import run_comparison
     from faithbot.output_files import OutputFile, default_results_file
+    from faithbot.plan import CompareRequest
     from faithbot.progress import open_progress
     from faithbot.report.comment import render_comment
     from faithbot.repository import find_root
@@ -126,13 +127,19 @@ def _print_result(text: str) -> None:
 
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
-@click.option("--method", type=click.Choice(["evidence", "label"]), default="evidence", show_default=True)
-@click.option("--model", metavar="PROVIDER/NAME", help="For method label, such as ollama/qwen2.5:7b.")
+@click.option(
+    "--method",
+    type=click.Choice(["claims", "label", "evidence", "classifier"]),
+    help="Default: claims with a model, else evidence.",
+)
+@click.option(
+    "--model", metavar="NAME", help="For claims and label such as ollama/qwen2.5:7b; for classifier its folder."
+)
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Write to a file instead of standard output."
 )
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
-def judge(answers: Path, method: str, model: str | None, json_file: Path | None, cache: Path | None) -> None:
+def judge(answers: Path, method: str | None, model: str | None, json_file: Path | None, cache: Path | None) -> None:
     """Judge recorded answers: one JSON object a line in, one a line out.
 
     A row holds question, answer, contexts (a list of texts) and, if you like, an id.
@@ -150,6 +157,78 @@ def judge(answers: Path, method: str, model: str | None, json_file: Path | None,
         output.write("".join(f"{line}\n" for line in lines))
     else:
         _print_result("\n".join(lines))
+
+
+@cli.command()
+@click.argument("labels", type=click.Path(path_type=Path))
+@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--output", type=click.Path(path_type=Path), help="File to write "
+              "(default: as faithbot.yaml's judge names it, else judge-calibration.json beside it).")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def calibrate(
+    labels: Path, method: str | None, model: str | None, config: str, output: Path | None, cache: Path | None
+) -> None:
+    """Measure how far the judge agrees with people, and write what comparisons need to say and correct it.
+
+    LABELS holds one JSON object a line: claim, contexts (a list of texts), label (supported, contradicted, not_found,
+    or unsupported) and, if you like, a category.
+    """
+    import asyncio
+
+    from faithbot.calibrate import CalibrateRequest
+    from faithbot.calibrate import calibrate as calibrate_judge
+    from faithbot.progress import open_progress
+    from faithbot.report.agreement import render_agreement
+
+    request = CalibrateRequest(labels, cache or cache_folder(), method, model, config, output)
+    with open_progress() as progress:
+        calibrated = asyncio.run(calibrate_judge(request, progress))
+    _print_result(render_agreement(calibrated))
+
+
+@cli.command()
+@click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
+@click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
+@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
+@click.option("--per-kind", type=click.IntRange(1, 1000), default=30, show_default=True, help="Sentences of each kind.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write every sentence and what the judge "
+              "says to a file.")  # fmt: skip
+@click.option("--output", type=click.Path(path_type=Path), help="Calibration file to write the result into, for the "
+              "comments of comparisons.")  # fmt: skip
+@click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
+def probe(
+    repo: Path,
+    config: str,
+    method: str | None,
+    model: str | None,
+    per_kind: int,
+    json_file: Path | None,
+    output: Path | None,
+    cache: Path | None,
+) -> None:
+    """Find the judge's blind spots on your own documents, without any label.
+
+    Takes sentences out of the documents, plants one fault of a known kind into each (a number, a date, a unit, a name,
+    a negation, ...) and counts how many the judge finds, and how many sound sentences it rejects.
+    """
+    import asyncio
+
+    from faithbot.output_files import OutputFile
+    from faithbot.probe.run import ProbeRequest
+    from faithbot.probe.run import probe as probe_judge
+    from faithbot.progress import open_progress
+    from faithbot.report.blind_spots import render_probe
+
+    request = ProbeRequest(repo, config, cache or cache_folder(), method, model, per_kind, output)
+    json_output = OutputFile(json_file) if json_file else None
+    with open_progress() as progress:
+        report = asyncio.run(probe_judge(request, progress))
+    _print_result(render_probe(report))
+    if json_output:
+        json_output.write(report.model_dump_json(indent=1))
 
 
 @cli.command()
@@ -175,8 +254,9 @@ def noise(
     """
     import asyncio
 
-    from faithbot.job import CompareRequest, make_plan, run_against_itself
+    from faithbot.job import run_against_itself
     from faithbot.output_files import OutputFile
+    from faithbot.plan import CompareRequest, make_plan
     from faithbot.progress import open_progress
     from faithbot.report.noise import render_noise
     from faithbot.self_comparison import describe_noise

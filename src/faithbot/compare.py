@@ -14,15 +14,16 @@ from faithbot.accepted import stale_warning
 from faithbot.cautions import find_cautions
 from faithbot.claim_changes import ClaimChanges, find_claim_changes
 from faithbot.gate import ALPHA, GateLook, compare_metric, look_at, step_down
-from faithbot.judge.measured import WITHOUT_CLAIMS
+from faithbot.judge.measured import is_measured_by
+from faithbot.judge_trust import find_agreement, find_blind_spots, trust_warnings
 from faithbot.levels import floor_standing, read_level
 from faithbot.metrics import METRICS, Metric
 from faithbot.noise import NoiseComparison, noise_of_mean
 from faithbot.noise_parts import find_noise_sources
 from faithbot.results import NO_USAGE, Look, MetricComparison, Results, SideName, Stopping
+from faithbot.run_plan import RunPlan
 from faithbot.side_table import SideTable, same_requests
 from faithbot.slices import find_slices
-from faithbot.stopping import RunPlan
 from faithbot.verdict import NOTHING_CHANGED, decide, first_verdict, may_turn_red
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from faithbot.config import MetricName
     from faithbot.gate import Scores
     from faithbot.golden import Question
+    from faithbot.judge.files import NamedCalibration
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage
 
@@ -57,6 +59,8 @@ class Grading:
     """The worst level that a metric may have, for those that have a floor."""
     plan: RunPlan | None = None
     """Fewest and most runs of each side; None where their number was fixed."""
+    calibration: NamedCalibration | None = None
+    """What the team measured of a judge, be it this one or another."""
 
 
 def compare(
@@ -87,6 +91,7 @@ def compare(
         stopping = _stopping(grading.plan, looks, red_by_floor=verdict == "regression" and not looks[-1].flagged)
         claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
+    agreement = find_agreement(grading.fingerprint, grading.calibration, sides)
     return Results(
         faithbot_version=__version__,
         verdict=verdict,
@@ -101,9 +106,12 @@ def compare(
         accepted=claims.accepted,
         warnings=(
             *find_cautions(metrics, tables, sides, grading.fingerprint, notices),
+            *trust_warnings(agreement, grading.fingerprint, grading.calibration),
             *stale_warning(claims.stale),
         ),
         fingerprint=grading.fingerprint,
+        agreement=agreement,
+        blind_spots=find_blind_spots(grading.fingerprint, grading.calibration),
         sides=dict(sides),
         changes=tuple(changes),
         questions=grading.questions,
@@ -179,8 +187,7 @@ def questions_to_ask_again(
 
 
 def _applicable(grading: Grading) -> list[Metric]:
-    without_claims = grading.fingerprint.method in WITHOUT_CLAIMS
-    return [metric for metric in METRICS.values() if not (metric.needs_claims and without_claims)]
+    return [metric for metric in METRICS.values() if is_measured_by(grading.fingerprint, metric)]
 
 
 def _scores(applicable: Sequence[Metric], tables: Mapping[SideName, SideTable]) -> Scores:

@@ -22,9 +22,10 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from faithbot.errors import UsageError
+from faithbot.judge.protocol import Support
 from faithbot.models.protocol import SamplingOptions
 from faithbot.repository import join_inside
-from faithbot.stopping import RunPlan
+from faithbot.run_plan import RunPlan
 from faithbot.text_files import read_text
 from faithbot.yaml_text import YamlDocument, parse_yaml
 
@@ -37,13 +38,25 @@ MODEL_KEY = ("system", "pipeline", "model")
 PROMPT_KEY = ("system", "pipeline", "prompt")
 
 MetricName = Literal[
-    "faithfulness", "contradiction_rate", "unsupported_per_answer", "answer_relevance", "abstention_rate", "hit_rate"
+    "faithfulness",
+    "contradiction_rate",
+    "unsupported_per_answer",
+    "citation_validity",
+    "answer_relevance",
+    "answer_correctness",
+    "abstention_rate",
+    "context_recall",
+    "hit_rate",
+    "precision_at_k",
+    "mrr",
 ]
+FurtherMetric = Literal["answer_relevance", "answer_correctness", "context_recall"]
+"""Metrics that take judgements of their own: with a judge that is a model they cost calls."""
 RecordedField = Literal["id", "question", "answer", "contexts"]
 RecordedMetric = Literal["faithfulness", "answer_relevance"]
 """Metrics that a judge gives to a whole answer, so that they can be read out of recorded results."""
-METHODS_WITH_MODEL = ("label",)
-"""Judges that ask a model; the first is the one to choose."""
+METHODS_WITH_MODEL = ("claims", "label")
+"""Judges that ask a language model; the first is the one to choose."""
 COUNTS = ("unsupported_per_answer",)
 """Metrics that can pass 1; the others are shares."""
 
@@ -56,6 +69,7 @@ _EXAMPLES = {
     "recorded": "recorded: {files: [run1.jsonl, run2.jsonl]}",
     "fields": "fields: {answer: response}",
     "judge": "judge: {method: evidence}",
+    "labels": "labels: {supported: entailment, contradicted: contradiction, not_found: neutral}",
     "scores": "scores: {faithfulness: gpt_groundedness}",
     "noise": "noise: {judge_repeats: 2}",
 }
@@ -165,11 +179,18 @@ class System(_Section):
 class JudgeSettings(_Section):
     """Who decides which claims are supported. Always base's."""
 
-    method: Literal["label", "evidence", "recorded"]
-    """Where it is not given: `label` with a model, else `evidence`."""
+    method: Literal["claims", "label", "evidence", "classifier", "recorded"]
+    """Where it is not given: `claims` with a model, else `evidence`."""
     model: Line | None = None
+    """``provider/name`` of a language model; for `classifier` a folder, or ``org/name@COMMIT`` of Hugging Face."""
+    labels: dict[Support, Line] = {}
+    """For `classifier`: which of the model's labels mean what, where their names do not say it."""
     prompts: Line | None = None
     """Folder of prompts in the place of packaged ones of the same name."""
+    calibration: Line | None = None
+    """File that `faithbot calibrate` and `faithbot probe` wrote about this judge."""
+    batch: bool | None = Field(default=None, strict=True)
+    """For `claims`: all claims of an answer in one call, or a call of one token each. None: as suits the backend."""
     scores: dict[RecordedMetric, Line] = {}
     """For `recorded`: the column that holds each metric."""
     scale: tuple[StrictNumber, StrictNumber] = (0, 1)
@@ -179,23 +200,43 @@ class JudgeSettings(_Section):
     @classmethod
     def _choose_method(cls, data: Any) -> Any:
         if isinstance(data, dict) and data.get("method") is None:
-            return {**data, "method": "label" if data.get("model") else "evidence"}
+            return {**data, "method": METHODS_WITH_MODEL[0] if data.get("model") else "evidence"}
         return data
+
+    @property
+    def language_model(self) -> str | None:
+        """``provider/name`` of the model that it asks; None where it asks none."""
+        return self.model if self.method in METHODS_WITH_MODEL else None
 
     @model_validator(mode="after")
     def _model_fits(self) -> JudgeSettings:
         asks_model = self.method in METHODS_WITH_MODEL
-        if asks_model and self.model is None:
+        if self.model is None and (asks_model or self.method == "classifier"):
             raise PydanticCustomError(
-                "model", "method `{method}` needs a `model`, such as ollama/qwen2.5:7b", {"method": self.method}
+                "model",
+                "method `{method}` needs a `model`, such as {example}",
+                {"method": self.method, "example": "ollama/qwen2.5:7b" if asks_model else "~/models/nli"},
             )
-        for key, value in (("model", self.model), ("prompts", self.prompts)):
+        unused = {"prompts": self.prompts, "model": None if self.method == "classifier" else self.model}
+        for key, value in unused.items():
             if value is not None and not asks_model:
                 raise PydanticCustomError(
                     "model",
                     "method `{method}` calls no model: remove `{key}`, or choose `{other}`",
                     {"method": self.method, "key": key, "other": METHODS_WITH_MODEL[0]},
                 )
+        if self.batch is not None and self.method != "claims":
+            raise _problem_inside(("batch",), f"only method `claims` asks in batches: remove it from `{self.method}`")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_fit(self) -> JudgeSettings:
+        if self.labels and self.method != "classifier":
+            raise _problem_inside(("labels",), f"only method `classifier` has labels: remove them from `{self.method}`")
+        if self.labels and "supported" not in self.labels:
+            raise _problem_inside(("labels",), "say which label means `supported`, such as {supported: entailment}")
+        if len(set(self.labels.values())) < len(self.labels):
+            raise _problem_inside(("labels",), "a label means one support only: name another for each")
         return self
 
     @model_validator(mode="after")
@@ -299,6 +340,8 @@ class Config(_Section):
     """Smallest share of the golden set that must have been judged on both sides."""
     runs: Annotated[Runs, BeforeValidator(_runs_from_number)] = Runs(min=2, max=2)
     noise: NoiseSettings = NoiseSettings()
+    measure: Annotated[list[FurtherMetric], BeforeValidator(_as_list)] = []
+    """Metrics that cost calls and are wanted though they are not gated."""
     triggers: Annotated[list[Line], BeforeValidator(_as_list)] = []
     """Further files whose change makes an evaluation, as glob patterns."""
     accepted: Line | None = None
@@ -349,6 +392,12 @@ class LoadedConfig:
         """Folder of the judge's own prompts, from the repository's root."""
         folder = self.config.judge.prompts
         return None if folder is None else self._resolve(folder, "judge", "prompts")
+
+    @property
+    def calibration_path(self) -> str | None:
+        """What is known of the judge, from the repository's root."""
+        calibration = self.config.judge.calibration
+        return None if calibration is None else self._resolve(calibration, "judge", "calibration")
 
     @property
     def prompt_path(self) -> str:

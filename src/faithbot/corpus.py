@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from markdownify import markdownify
-from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from wcmatch import glob
 from wcmatch._wcparse import PatternLimitException  # nowhere else, and glob raises it
 
@@ -83,6 +81,8 @@ def load_chunks(snapshot: Snapshot, paths: Sequence[str], size: int, overlap: in
 
     Cuts fall on the largest structure that fits (headings, paragraphs, sentences, words): semantic-text-splitter.
     """
+    from semantic_text_splitter import MarkdownSplitter, TextSplitter  # slow, and matching files needs none
+
     markdown, plain = MarkdownSplitter(size, overlap), TextSplitter(size, overlap)
     chunks: list[Chunk] = []
     for path, content in snapshot.read_many(paths).items():
@@ -97,6 +97,8 @@ def document_text(path: str, content: bytes, label: str) -> str:
     text = decode(content, path, label)
     if PurePosixPath(path).suffix.lower() not in _HTML:
         return text
+    from markdownify import markdownify  # slow, and few have documents in HTML
+
     try:
         return str(markdownify(text, heading_style="ATX", strip=["img"]))
     except RecursionError:

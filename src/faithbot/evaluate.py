@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError, FaithbotError
 from faithbot.judge.citations import check_citations
+from faithbot.judge.further import FurtherJudge, JudgedAnswer
 from faithbot.judge.splitting import finished_part
 from faithbot.plain_text import count
 from faithbot.results import AnswerRecord, SideName
@@ -54,11 +55,13 @@ async def evaluate(
     parallel: int,
     progress: Progress,
     judge_repeats: int = 1,
+    further: FurtherJudge | None = None,
     ask_again: Callable[[Answers, int], Sequence[Question]] | None = None,
 ) -> dict[SideName, tuple[AnswerRecord, ...]]:
     """Answer and judge every question, ``runs`` times a side, at most ``parallel`` answers at once.
 
     With ``judge_repeats`` above 1 a judge that may waver judges each answer that often; the first judgement counts.
+    ``further`` measures what else there is to measure of a judged answer.
 
     ``ask_again`` is asked after that, with the answers and the number of runs, which questions one more run is for,
     until it names none.
@@ -66,7 +69,7 @@ async def evaluate(
     A question that fails by itself is recorded with its reason. An error that concerns all (a dead server) ends the
     evaluation and is raised; answers made before are in the models' cache.
     """
-    pace = _Pace(judge, judge_repeats, parallel, progress)
+    pace = _Pace(judge, judge_repeats, further or FurtherJudge(judge), parallel, progress)
     answers = await _evaluate_runs(questions, systems, range(1, runs + 1), pace)
     while ask_again and (again := ask_again(answers, runs)):
         runs += 1
@@ -77,10 +80,11 @@ async def evaluate(
 
 
 class _Pace(NamedTuple):
-    """Who judges, how often, how much at once, and who is told."""
+    """Who judges, how often, what else, how much at once, and who is told."""
 
     judge: Judge
     judge_repeats: int
+    further: FurtherJudge
     parallel: int
     progress: Progress
 
@@ -95,7 +99,7 @@ async def _evaluate_runs(
 
     async def work(step: Step) -> None:
         try:
-            records[step] = await _answer_and_judge(step, systems[step.side], pace.judge, pace.judge_repeats)
+            records[step] = await _answer_and_judge(step, systems[step.side], pace)
             pace.progress.advance(f"{step.side}, run {step.run}")
         finally:
             slots.release()
@@ -124,14 +128,19 @@ def _first(group: BaseExceptionGroup[FaithbotError]) -> FaithbotError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-async def _answer_and_judge(step: Step, system: System, judge: Judge, judge_repeats: int) -> AnswerRecord:
+async def _answer_and_judge(step: Step, system: System, pace: _Pace) -> AnswerRecord:
     question, _, run = step
     try:
         answer = await system.answer(question.text, run)
     except CallError as error:
         return AnswerRecord(question_id=question.id, run=run, answer=None, failure=str(error))
-    judgement, *judged_again = await _judgements(question.text, answer, judge, judge_repeats)
-    cited = check_citations(answer.text, [c.source for c in answer.contexts], [c.text for c in answer.contexts])
+    # The half of a sentence that a limit of tokens left is no claim of anybody.
+    text = finished_part(answer.text) if answer.is_cut else answer.text
+    contexts = [context.text for context in answer.contexts]
+    judgements = await _judgements(question.text, answer, text, contexts, pace)
+    scores = await pace.further.measure(JudgedAnswer(question, text, contexts, judgements))
+    judgement, *judged_again = _with_relevance(judgements, scores.relevance)
+    cited = check_citations(answer.text, [context.source for context in answer.contexts], contexts)
     return AnswerRecord(
         question_id=question.id,
         run=run,
@@ -141,17 +150,26 @@ async def _answer_and_judge(step: Step, system: System, judge: Judge, judge_repe
         is_cut=answer.is_cut,
         judgement=judgement.model_copy(update={"fabricated_citations": cited.fabricated}),
         judged_again=tuple(judged_again),
+        correctness=scores.correctness,
+        context_recall=scores.context_recall,
+        not_measured=dict(scores.not_measured),
         failure=judgement.unscored,
         seconds=answer.seconds,
     )
 
 
-async def _judgements(question: str, answer: Answer, judge: Judge, repeats: int) -> list[Judgement]:
+async def _judgements(
+    question: str, answer: Answer, text: str, contexts: Sequence[str], pace: _Pace
+) -> list[Judgement]:
     """The judgement that counts, and the further ones that show how far the judge wavers."""
     if answer.judgement is not None:
         return [answer.judgement]
-    # The half of a sentence that a limit of tokens left is no claim of anybody.
-    judged = finished_part(answer.text) if answer.is_cut else answer.text
-    contexts = [context.text for context in answer.contexts]
-    times = 1 if judge.repeats_itself else repeats
-    return [await judge.judge(question, judged, contexts, repeat) for repeat in range(1, times + 1)]
+    times = 1 if pace.judge.repeats_itself else pace.judge_repeats
+    return [await pace.judge.judge(question, text, contexts, repeat) for repeat in range(1, times + 1)]
+
+
+def _with_relevance(judgements: Sequence[Judgement], relevance: Sequence[float] | None) -> Sequence[Judgement]:
+    if relevance is None:
+        return judgements
+    pairs = zip(judgements, relevance, strict=True)
+    return [judgement.model_copy(update={"relevance": grade}) for judgement, grade in pairs]

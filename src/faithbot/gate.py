@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 from faithbot.metrics import METRICS
 from faithbot.noise import NoiseComparison, compare_runs
+from faithbot.run_plan import RunPlan
 from faithbot.stopping import (
     GIVE_UP_BELOW,
-    RunPlan,
     chance_of_flag,
     detectable_factor,
     look_level,

@@ -13,6 +13,8 @@ from faithbot.rows import json_rows
 from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from faithbot.snapshots import Snapshot
 
 # Role of a field: the names that people give it, first match wins.
@@ -46,7 +48,7 @@ def load_golden_set(snapshot: Snapshot, path: str) -> tuple[Question, ...]:
     name = f"{path} ({snapshot.label})"
     questions: dict[str, Question] = {}
     places: dict[str, str] = {}
-    for place, row in json_rows(read_text(snapshot, path), name, "an object with a `question`"):
+    for place, row in golden_rows(snapshot, path):
         question = _question(row, f"{name}, {place}")
         if question.id in questions:
             what = "id" if row.get("id") is not None else "question"
@@ -58,6 +60,11 @@ def load_golden_set(snapshot: Snapshot, path: str) -> tuple[Question, ...]:
     if not questions:
         raise UsageError(f'{name} holds no question: add lines such as {{"question": "How long is the warranty?"}}.')
     return tuple(questions.values())
+
+
+def golden_rows(snapshot: Snapshot, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Places and rows of a golden set as they are written."""
+    return json_rows(read_text(snapshot, path), f"{path} ({snapshot.label})", "an object with a `question`")
 
 
 def select(questions: tuple[Question, ...], only: tuple[str, ...], limit: int | None) -> tuple[Question, ...]:

@@ -9,7 +9,6 @@ from faithbot.errors import UsageError
 from faithbot.golden import load_golden_set
 from faithbot.judge.files import read_judge_files
 from faithbot.judge.measured import require_measured
-from faithbot.judge.prompts import Prompts
 from faithbot.results import ResultWarning
 
 if TYPE_CHECKING:
@@ -36,6 +35,8 @@ def read_accepted(loaded: LoadedConfig, golden: Sequence[Question]) -> tuple[Acc
 
 def find_broken_grading(head: LoadedConfig) -> list[ResultWarning]:
     """One warning where head's golden set, accepted claims or gate would end every comparison after its merge."""
+    from faithbot.judge.prompts import Prompts  # slow, and nothing else here renders any
+
     try:
         read_accepted(head, read_golden_set(head))
         require_measured(head, head.config.judge)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -21,8 +22,6 @@ from faithbot.systems.recorded_rows import COLUMNS, recorded_row
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from faithbot.config import RecordedField
     from faithbot.judge.protocol import Judge
     from faithbot.progress import Progress
@@ -55,17 +54,16 @@ class UnreadableRow:
     reason: str
 
 
-async def judge_file(path: Path, method: str, model: str | None, cache: Path, progress: Progress) -> list[str]:
-    """One JSON object a row, in the order of the rows. A row that cannot be read is unscored; the others are judged."""
-    try:
-        settings = JudgeSettings.model_validate({"method": method, "model": model})
-    except ValidationError as error:
-        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
-        raise UsageError("; ".join(problems)) from None
+async def judge_file(path: Path, method: str | None, model: str | None, cache: Path, progress: Progress) -> list[str]:
+    """One JSON object a row, in the order of the rows; without a method, a model means `claims`.
+
+    A row that cannot be read is unscored; the others are judged.
+    """
+    settings = judge_settings(method, model)
     rows = read_rows(path)
     progress.start(len(rows))
     async with ModelPool(cache) as models:
-        judge = open_judge(settings, models.open)
+        judge = open_judge(settings, models.open, cache=cache)
         judge.reserve(max(_tokens(row) for row in rows.values() if isinstance(row, AnswerRow)))
         slots = asyncio.Semaphore(models.parallel_calls)
 
@@ -76,6 +74,20 @@ async def judge_file(path: Path, method: str, model: str | None, cache: Path, pr
                 return json.dumps(judged, ensure_ascii=False, allow_nan=False)
 
         return list(await asyncio.gather(*(work(line, row) for line, row in rows.items())))
+
+
+def judge_settings(method: str | None, model: str | None) -> JudgeSettings:
+    """What the options of a command mean; :class:`UsageError` where they do not fit together.
+
+    A classifier's folder may be any, relative ones included: who types a command names files of their own.
+    """
+    if model is not None and method == "classifier" and Path(model).is_dir():
+        model = str(Path(model).absolute())
+    try:
+        return JudgeSettings.model_validate({"method": method, "model": model})
+    except ValidationError as error:
+        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
+        raise UsageError("; ".join(problems)) from None
 
 
 def _tokens(row: AnswerRow) -> int:

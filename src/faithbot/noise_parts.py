@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faithbot.judge.measured import WITHOUT_CALLS
 from faithbot.noise_sources import NoiseSplit, split_noise, variance_of_runs
 from faithbot.results import NoiseSources
 
@@ -24,8 +25,8 @@ def find_noise_sources(
 ) -> dict[str, NoiseSources]:
     """By metric, where the sources are known and there is any noise.
 
-    Known they are where answers were judged again, and with the judge `evidence`, which judges the same answer the same
-    way every time.
+    Known they are where answers were judged again, and with a judge that judges the same answer the same way
+    every time.
     """
     splits = {metric.name: _split(metric, sides, judge) for metric in metrics}
     return {
@@ -36,7 +37,7 @@ def find_noise_sources(
 
 
 def _split(metric: Metric, sides: Sequence[SideTable], judge: JudgeFingerprint) -> NoiseSplit | None:
-    if judge.method == "evidence":
+    if judge.method in WITHOUT_CALLS:
         variance = variance_of_runs(np.concatenate([side.scores(metric) for side in sides]))
         return None if variance is None else NoiseSplit(generator=variance, judge=0.0)
     return split_noise(_stacked([side.repeated_scores(metric) for side in sides]))

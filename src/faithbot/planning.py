@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from faithbot.config import COUNTS
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.metrics import first_gated
+from faithbot.judge.protocol import JudgeFingerprint
+from faithbot.metrics import first_gated, label
 from faithbot.noise_sources import variance_of_runs
-from faithbot.report.wording import label
 from faithbot.sample_size import questions_for, smallest_drop
 from faithbot.side_table import SideTable
 from faithbot.verdict import FEWEST_COMPARED
@@ -52,6 +52,8 @@ class Plan(BaseModel):
     """Of one run's score around its question's mean, in the metric's unit squared."""
     n_questions: int
     """Of the results that the variance was measured in."""
+    judge: JudgeFingerprint | None
+    """Whose noise it is: another judge has another."""
     options: tuple[RunsPlan, ...]
 
 
@@ -84,6 +86,7 @@ def plan_for(results: Results, drop: float) -> Plan:
         min_effect=min_effect,
         variance=variance,
         n_questions=n_questions,
+        judge=results.fingerprint,
         options=tuple(
             RunsPlan(
                 runs=runs,

@@ -8,24 +8,20 @@ that: it is read as data, held against the types, and everything that is shown i
 from __future__ import annotations
 
 import os
-import re
 import stat
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from faithbot.action.activity import NothingToDo
-from faithbot.action.delivery import RESULTS_FILE, ROOM_FOR_OTHERS
+from faithbot.action.delivery import ROOM_FOR_OTHERS
+from faithbot.action.report_files import RESULTS_FILE
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import write_section
 from faithbot.github.pull_requests import find_pull_requests
 from faithbot.github.sections import LIMIT, MAIN, Section
-from faithbot.github.workflow_commands import without_commands
-from faithbot.plain_text import plain
 from faithbot.report.comment import render_comment
 from faithbot.report.escape import escape_text
-from faithbot.results import Results
+from faithbot.untrusted_results import MAX_BYTES, parse_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,18 +30,10 @@ if TYPE_CHECKING:
     from faithbot.github.event import WorkflowRunEvent
     from faithbot.github.pull_requests import PullRequest
     from faithbot.github.runner import Runner
+    from faithbot.results import Results
 
-MAX_BYTES = 50_000_000
-MAX_VALUES = 1_000_000
-"""Each value may be wrong, and each wrong one costs the memory of an error: a kilobyte or two."""
 ORIGIN = "> Measured by the run of the pull request itself, which had no permission to write here."
-
-_SHOWN = 200
-"""Characters of a problem that an error repeats: keys are the artifact's own words."""
-_ESCAPE = re.compile(
-    rb"\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|(?P<lone>\\u[Dd][89A-Fa-f][0-9A-Fa-f]{2})|\\."
-)
-"""Escapes in JSON: whole pairs, half ones, all others. Python writes half ones, and no other parser takes them."""
+_LONGEST_CONCLUSION = 200
 
 
 def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | None, key: str) -> str | NothingToDo:
@@ -93,24 +81,14 @@ def _not_one(found: Sequence[PullRequest], event: WorkflowRunEvent) -> str:
 def _doubt(results: Results, event: WorkflowRunEvent) -> Iterator[str]:
     """What passes in the artifact of a run that did not: the artifact may hold what the run never measured."""
     if results.verdict in ("pass", "first") and event.conclusion != "success":
-        ended = escape_text(event.conclusion or "no conclusion", _SHOWN)
+        ended = escape_text(event.conclusion or "no conclusion", _LONGEST_CONCLUSION)
         yield f"> ⚠️ The run itself ended with “{ended}”, not with success: look at it before you rely on this result."
 
 
 def read_results(folder: Path) -> Results:
     """The recorded results in a downloaded artifact; :class:`UsageError` for all that they cannot be."""
     path = folder / RESULTS_FILE
-    content = _read_file(path)
-    if content.count(b",") > MAX_VALUES:
-        raise UsageError(f"{path} holds more than {MAX_VALUES:,} values: no evaluation leaves so many.")
-    try:
-        return Results.model_validate_json(_ESCAPE.sub(_mended, content))
-    except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        what = ": ".join(filter(None, [".".join(map(str, problem["loc"])), problem["msg"]]))
-        raise UsageError(
-            f"{path} is no results.json of this version of faithbot: {without_commands(plain(what, _SHOWN))}."
-        ) from None
+    return parse_results(_read_file(path), str(path))
 
 
 def _read_file(path: Path) -> bytes:
@@ -127,10 +105,6 @@ def _read_file(path: Path) -> bytes:
             return stream.read(MAX_BYTES)
     finally:
         os.close(descriptor)
-
-
-def _mended(escape: re.Match[bytes]) -> bytes:
-    return b"\\ufffd" if escape["lone"] else escape[0]
 
 
 def _render(results: Results, run_url: str) -> str:

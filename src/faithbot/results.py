@@ -13,10 +13,13 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError
 
 from faithbot.golden import Question
-from faithbot.judge.protocol import JudgeFingerprint, Judgement, Support
+from faithbot.judge.blind_spots import ProbeResult
+from faithbot.judge.calibration import Estimate
+from faithbot.judge.protocol import JudgeFingerprint, Judgement, NumberCheck, Support
 from faithbot.systems.protocol import Context
 
 SideName = Literal["base", "head"]
+MeasuredOn = Literal["own", "public"]
 Verdict = Literal["pass", "regression", "inconclusive", "first"]
 Reason = Literal["retrieval", "generation", "new_passage", "no_passage"]
 """Why a claim lost its support. Its passage is no longer retrieved, or still is; or the claim rests on a passage that
@@ -43,6 +46,12 @@ class AnswerRecord(_Record):
     judgement: Judgement | None = None
     judged_again: tuple[Judgement, ...] = ()
     """Further judgements of the same answer, which only tell how far the judge wavers."""
+    correctness: float | None = None
+    """Share of the reference's claims that the answer supports, 0 to 1; None where it was not measured."""
+    context_recall: float | None = None
+    """Share of the reference's claims that the contexts support, 0 to 1; None where it was not measured."""
+    not_measured: dict[str, str] = {}
+    """By metric that takes a judgement of its own: why there is none."""
     failure: str | None = None
     """Why there is no answer or no judgement; None where there are both."""
     seconds: float = 0.0
@@ -182,6 +191,8 @@ class ClaimChange(_Record):
     evidence: str | None
     """The nearest passage, word for word."""
     source: ClaimSource | None = None
+    numbers: NumberCheck | None = None
+    """Whether the contexts state the claim's numbers; None: it has none, or the judge does not tell."""
     reason: Reason | None = None
     """For claims that only head makes without support."""
     head_abstained: bool = False
@@ -208,6 +219,35 @@ class ResultWarning(_Record):
 
     code: str
     message: str
+
+
+class CorrectedShare(_Record):
+    """Share of all claims of a side that are supported, over questions and runs alike."""
+
+    judged: float
+    """As the judge says."""
+    corrected: Estimate
+    """As people would, by prediction-powered inference."""
+    n_claims: int
+
+
+class JudgeAgreement(_Record):
+    """How far the judge that was used agrees with people."""
+
+    n: int
+    """Labelled claims."""
+    agreed: int
+    """Of them, those that judge and people both hold supported, or both not."""
+    kappa: Estimate
+    """Cohen's."""
+    is_calibrated: bool
+    """The probabilities of its claims are corrected by the labelled ones."""
+    measured_on: MeasuredOn
+    """The team's own labelled claims, or the data sets that the package was measured on."""
+    source: str
+    """Of the team's own: the file. Of the package's: names of the data sets."""
+    corrected: dict[SideName, CorrectedShare] = {}
+    """Where enough own claims are labelled."""
 
 
 class Usage(_Record):
@@ -261,6 +301,10 @@ class Results(_Record):
     warnings: tuple[ResultWarning, ...] = ()
     fingerprint: JudgeFingerprint | None
     """None where nothing was judged."""
+    agreement: JudgeAgreement | None = None
+    """None where it is not known of this very judge."""
+    blind_spots: ProbeResult | None = None
+    """Planted faults that this very judge finds and overlooks; None where it was not probed."""
     sides: dict[SideName, Side]
     """`base` is missing where the verdict is `first`, both where the evaluation failed. Without any answers where
     nothing that they depend on changed."""

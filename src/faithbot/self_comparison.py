@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict
 from faithbot.config import MetricName
 from faithbot.errors import EvaluationError
 from faithbot.gate import look_at
-from faithbot.metrics import METRICS, first_gated
+from faithbot.metrics import METRICS, first_gated, label
 from faithbot.noise import noise_of_mean
-from faithbot.report.wording import label
 from faithbot.results import NoiseSources
+from faithbot.run_plan import RunPlan
 from faithbot.side_table import SideTable
-from faithbot.stopping import RunPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

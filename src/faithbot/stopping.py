@@ -12,7 +12,6 @@ Spiegelhalter, Freedman and Blackburn, 1986).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from faithbot.relabelling import Floats
+    from faithbot.run_plan import RunPlan
 
 GIVE_UP_BELOW = 0.2
 """Chance that the runs that are left turn the verdict red, below which they are not worth their calls."""
@@ -30,23 +30,6 @@ _STEPS = 25
 _REACH = 8
 """Standard deviations of all runs that the grid spans on each side."""
 _NORMAL = NormalDist()
-
-
-@dataclass(frozen=True)
-class RunPlan:
-    """Runs of each side: ``fewest`` always, up to ``most`` while they can still change the verdict."""
-
-    fewest: int
-    most: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.fewest <= self.most:
-            raise ValueError(f"1 <= fewest <= most must hold, not {self.fewest} and {self.most}")
-
-    @property
-    def looks(self) -> range:
-        """Numbers of runs after which the verdict is looked at."""
-        return range(self.fewest, self.most + 1)
 
 
 def spent_alpha(plan: RunPlan, runs: int, alpha: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from faithbot.config import COUNTS
+from faithbot.metrics import METRICS, label
 from faithbot.plain_text import count
 from faithbot.stopping import GIVE_UP_BELOW
 
@@ -58,9 +59,9 @@ def decide(
     mute = _not_comparable(metrics, grading)
     comparable = {name: metrics[name] for name in grading.gate if name not in mute}
     reasons = []
-    if flagged := [_plain(name) for name, metric in comparable.items() if metric.flagged]:
+    if flagged := [label(name) for name, metric in comparable.items() if metric.flagged]:
         reasons.append(f"Worse by more than the noise of measuring: {' and '.join(flagged)}.")
-    if broken := [_plain(name) for name, metric in comparable.items() if metric.floor_standing == "broken"]:
+    if broken := [label(name) for name, metric in comparable.items() if metric.floor_standing == "broken"]:
         reasons.append(f"Beyond the floor that is set for it: {' and '.join(broken)}.")
     if reasons:
         return "regression", " ".join([*reasons, *mute.values()])
@@ -98,7 +99,7 @@ def _not_comparable(metrics: Mapping[str, MetricComparison], grading: Grading) -
     reasons = {
         name: _why_not_comparable(name, metrics[name])
         if name in metrics
-        else f"The judge `{grading.fingerprint.method}` does not measure the gated metric {name}."
+        else f"The judge `{grading.fingerprint.method}` does not measure the gated metric {label(name)}."
         for name in grading.gate
     }
     return {name: reason for name, reason in reasons.items() if reason is not None}
@@ -106,19 +107,19 @@ def _not_comparable(metrics: Mapping[str, MetricComparison], grading: Grading) -
 
 def _why_not_comparable(name: MetricName, metric: MetricComparison) -> str | None:
     """Why the questions that both sides scored say too little; None where they say enough."""
-    n = metric.n_questions
-    if name == "hit_rate" and metric.n_either == 0:
-        return "No question has a hit rate: it takes questions with `relevant_ids`."
+    n, field = metric.n_questions, METRICS[name].needs_field
+    if field and metric.n_either == 0:
+        return f"No question has a score for {label(name)}: it takes questions with `{field}`."
     if n == 0:
-        return f"No question has {_with_article(name)} on both sides, so there is nothing to compare."
+        return f"No question has a score for {label(name)} on both sides, so there is nothing to compare."
     if n < MIN_COMPARED * metric.n_either:
         return (
-            f"Only {n} of {metric.n_either} questions have {_with_article(name)} on both sides: "
+            f"Only {n} of {metric.n_either} questions have a score for {label(name)} on both sides: "
             "the others are answered on one side only."
         )
     if n < FEWEST_COMPARED:
         return (
-            f"{count(n, 'question')} could be compared in {_plain(name)}, and a verdict takes {FEWEST_COMPARED}: "
+            f"{count(n, 'question')} could be compared in {label(name)}, and a verdict takes {FEWEST_COMPARED}: "
             f"{_add_questions(name, metric)}."
         )
     return None
@@ -130,21 +131,14 @@ def _add_questions(name: MetricName, metric: MetricComparison) -> str:
     Where no noise was measured, or none of any size could be seen, nothing is known but the fewest that it takes.
     """
     n, seen = metric.n_questions, metric.smallest_detectable
-    needs = " with `relevant_ids`" if name == "hit_rate" else ""
+    field = METRICS[name].needs_field
+    needs = f" with `{field}`" if field else ""
     if not seen or not metric.measured_noise or metric.n_unchanged:
         return f"add {count(FEWEST_COMPARED - n, 'question')} or more{needs}"
     worth_seeing = WORTH_SEEING_IN_COUNTS if name in COUNTS else WORTH_SEEING
     needed = max(FEWEST_COMPARED, math.ceil(n * (seen / worth_seeing) ** 2))
     change = "drop" if metric.better == "higher" else "rise"
     return f"add {count(needed - n, 'question')}{needs} to see a {change} of {worth_seeing:.2f}"
-
-
-def _with_article(name: str) -> str:
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {_plain(name)}"
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _missing_coverage(tables: Mapping[SideName, SideTable], grading: Grading) -> str | None:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faithbot.action.delivery import Delivery
 from faithbot.action.inputs import read_inputs
-from faithbot.action.log import say
 from faithbot.action.main import clean_up
-from faithbot.action.step import OLLAMA_OWNER, Step
+from faithbot.action.model_server import OLLAMA_OWNER
+from faithbot.action.step import Step
 from faithbot.github.api import open_repository
 from faithbot.github.event import read_event
 from faithbot.github.runner import Runner
@@ -96,7 +95,7 @@ class Job:
         environ = self._environment(event, payload, sha, inputs)
         runner, given = Runner.from_environment(environ), read_inputs(environ)
         repository = open_repository(runner.repository, TOKEN, runner.api_url) if given.token else None
-        code = Step(runner, given, environ, Delivery(runner, given, repository, say)).run(read_event(runner))
+        code = Step(runner, given, environ, lambda: repository).run(read_event(runner))
         return Outcome(code, self.capsys.readouterr().out)
 
     @contextmanager

@@ -226,14 +226,14 @@ def test_only_a_section_beside_the_main_one_has_a_heading() -> None:
 
 def test_another_judge_needs_no_section_of_its_own_on_a_pull_request(pull: HostedPullRequest) -> None:
     chosen = activity(pull, opened(pull), judge_model=BIGGER)
-    assert (chosen.judge, chosen.section) == (JudgeSettings(method="label", model=BIGGER), MAIN)
+    assert (chosen.judge, chosen.section) == (JudgeSettings(method="claims", model=BIGGER), MAIN)
 
 
 @pytest.mark.parametrize(
     ("method", "model", "judge"),
     [
         (None, None, None),
-        (None, BIGGER, JudgeSettings(method="label", model=BIGGER)),
+        (None, BIGGER, JudgeSettings(method="claims", model=BIGGER)),
         ("label", BIGGER, JudgeSettings(method="label", model=BIGGER)),
         ("evidence", None, JudgeSettings(method="evidence")),
     ],

@@ -10,8 +10,9 @@ import pytest
 
 import example_results as examples
 from faithbot.action.activity import OWN_GRADING, STRONGER_JUDGE, Activity
-from faithbot.action.delivery import Delivery, artifact_folder, job_exit_code, leading_metric, remove_stale
+from faithbot.action.delivery import Delivery, job_exit_code, leading_metric
 from faithbot.action.inputs import ActionInputs
+from faithbot.action.report_files import artifact_folder, remove_stale
 from faithbot.errors import UsageError
 from faithbot.github.api import open_repository
 from faithbot.github.retry import Patience
@@ -199,7 +200,8 @@ def test_what_must_be_known_about_the_commits_stands_above_the_result_as_plain_t
 ) -> None:
     desk.deliver(about(examples.improvement()), replace(BESIDE, section=OWN_GRADING, note="not of its merge into <b>"))
     start = "## Graded as this pull request would have it\n> not of its merge into &lt;b&gt;\n\n"
-    assert parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text.startswith(start)
+    text = parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text
+    assert text.startswith(start + "Only the two sides of this section were judged alike")
     assert desk.summary.startswith(start)
     assert (desk.workspace / "faithbot-report" / "report.md").read_text().startswith(start)
 

@@ -16,8 +16,9 @@ import pytest
 
 import docker_engine
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.ollama_service import OllamaService, ServiceSettings, pull_models, remove_leftovers, start_service
+from faithbot.ollama_service import OllamaService, ServiceSettings, remove_leftovers, start_service
 from faithbot.ollama_service.image import ensure_image
+from faithbot.ollama_service.pull import pull_models
 from faithbot.ollama_service.sizing import proxies
 from ollama_process import MODEL
 

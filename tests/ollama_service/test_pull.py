@@ -9,7 +9,7 @@ import pytest
 
 import docker_engine
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.ollama_service import pull_models
+from faithbot.ollama_service.pull import pull_models
 from scripted_server import Answer, ScriptedServer, json_answer, lines_answer
 
 if TYPE_CHECKING:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from example_results import QUESTIONS, first, inconclusive, metric, nothing_changed, regression, results, side
+from faithbot.judge.calibration import Estimate
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.report.certainty import certainty
 from faithbot.report.table import metric_rows
-from faithbot.results import AnswerRecord, NoiseSources, Results, Usage
+from faithbot.results import AnswerRecord, CorrectedShare, JudgeAgreement, NoiseSources, Results, Usage
 
 
 def text(recorded: Results) -> str:
@@ -102,6 +105,51 @@ def test_the_judge_says_what_it_is_and_that_nobody_checked_it_here() -> None:
     judged = results(fingerprint=JudgeFingerprint(method="evidence", version="1"))
     digest = judged.fingerprint.digest
     assert f"Judge: evidence, no model (fingerprint {digest[:6]}). How often it agrees with people" in text(judged)
+
+
+def estimate(value: float) -> Estimate:
+    return Estimate(value=value, low=value - 0.06, high=value + 0.06)
+
+
+def agreement(**changes: Any) -> JudgeAgreement:
+    known = {
+        "n": 300,
+        "agreed": 210,
+        "kappa": estimate(0.41),
+        "is_calibrated": False,
+        "measured_on": "own",
+        "source": "evals/judge.json",
+    }
+    return JudgeAgreement.model_validate(known | changes)
+
+
+def test_what_the_team_measured_of_its_judge_is_told() -> None:
+    told = text(results(agreement=agreement()))
+    assert "It agrees with people in 7 of 10 claims (κ 0.41, n = 300), as evals/judge.json says." in told
+    calibrated = text(results(agreement=agreement(is_calibrated=True)))
+    assert "as evals/judge.json says, and its probabilities are calibrated by them." in calibrated
+
+
+def test_what_was_measured_on_other_claims_is_not_said_of_the_teams() -> None:
+    told = text(results(agreement=agreement(measured_on="public", source="DialFact and Q²")))
+    assert "in 7 of 10 claims of public data sets (κ 0.41, n = 300): DialFact and Q²." in told
+    assert "How it is on yours, `faithbot calibrate` measures." in told
+
+
+@pytest.mark.parametrize(("agreed", "words"), [(300, "10 of 10"), (299, "9 of 10"), (1, "1 of 10"), (0, "0 of 10")])
+def test_only_a_judge_that_always_agrees_agrees_in_all(agreed: int, words: str) -> None:
+    assert f"It agrees with people in {words} claims" in text(results(agreement=agreement(agreed=agreed)))
+
+
+def test_the_share_of_supported_claims_is_told_as_people_would_see_it() -> None:
+    corrected = {
+        "head": CorrectedShare(judged=0.71, corrected=estimate(0.64), n_claims=90),
+        "base": CorrectedShare(judged=0.74, corrected=estimate(0.66), n_claims=88),
+    }
+    assert (
+        "Of all claims it holds 0.74 (base) and 0.71 (this PR) supported; corrected by the labelled ones it is 0.66 "
+        "(between 0.60 and 0.72) and 0.64 (between 0.58 and 0.70), if those are like these."
+    ) in text(results(agreement=agreement(corrected=corrected)))
 
 
 def test_the_cost_is_told_in_one_sentence() -> None:

@@ -39,6 +39,8 @@ def test_a_claim_stands_beside_its_question() -> None:
     [
         (claim(), "contradicted, in 2 of 2 runs"),
         (claim(support="not_found", head_runs=1), "not found, in 1 of 2 runs"),
+        (claim(support="not_found", numbers="missing"), "number not found, in 2 of 2 runs"),
+        (claim(numbers="conflict"), "contradicted, in 2 of 2 runs"),  # the numbers are shown in bold
         (claim(base_runs=1), "contradicted, in 2 of 2 runs (before in 1)"),
         (claim(runs=1, head_runs=1), "contradicted"),
     ],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STRONGER_JUDGE = "stronger-judge"
 OWN_GRADING = "own-grading"
 STARTED_BY_HAND = "started-by-hand"
+_APART = "Only the two sides of this section were judged alike: its numbers and another section's do not compare."
 _HEADINGS = {
     STRONGER_JUDGE: "## Judged again, by another judge",
     OWN_GRADING: "## Graded as this pull request would have it",
@@ -60,6 +61,11 @@ class Activity:
     def heading(self) -> str:
         """Above a result that is no comparison, or not the comment's main one; else empty."""
         return _ONE_SIDE if self.task == "measure" else _HEADINGS.get(self.section, "")
+
+    @property
+    def caveat(self) -> str:
+        """Below the heading of what another judge, or another grading, gave; else empty."""
+        return _APART if self.section in (STRONGER_JUDGE, OWN_GRADING) else ""
 
 
 @dataclass(frozen=True)
@@ -117,11 +123,11 @@ def activity_without_commits(event: Event, inputs: ActionInputs) -> Activity | N
 
 
 def judge_settings(method: str | None, model: str | None) -> JudgeSettings | None:
-    """Another judge than the configured one; None where nothing asks for one. A model alone means method `label`."""
+    """Another judge than the configured one; None where nothing asks for one. A model alone means method `claims`."""
     if method is None and model is None:
         return None
     try:
-        return JudgeSettings.model_validate({"method": method or "label", "model": model})
+        return JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
         raise UsageError(f"inputs `judge-method` and `judge-model`: {error.errors()[0]['msg']}.") from None
 

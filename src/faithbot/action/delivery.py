@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from faithbot.action.report_files import REPORT_FILE, RESULTS_FILE, artifact_file
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.exit_codes import exit_code
 from faithbot.github.api import Refused, attempt
@@ -14,7 +14,6 @@ from faithbot.github.pull_requests import get_pull_request
 from faithbot.github.sections import LIMIT, MAIN, Section
 from faithbot.github.status import set_status
 from faithbot.github.workflow_commands import annotate, write_outputs, write_summary
-from faithbot.output_files import OutputFile
 from faithbot.report.annotations import find_annotations
 from faithbot.report.comment import render_comment, render_report
 from faithbot.report.escape import escape_text
@@ -22,7 +21,6 @@ from faithbot.report.status import status_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from github.Repository import Repository
 
@@ -35,9 +33,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RESULTS_FILE = "results.json"
-REPORT_FILE = "report.md"
-LOG_FILE = "ollama.log"
 ROOM_FOR_OTHERS = 5_000
 """Characters of a comment that one section leaves to the markers and to a shortened other section."""
 
@@ -169,32 +164,6 @@ def leading_metric(results: Results) -> MetricComparison | None:
     return next((metric for metric in gated if metric.turns_red), gated[0] if gated else None)
 
 
-def artifact_folder(workspace: Path, folder: str) -> Path:
-    """The folder for the report; never through a link, which a pull request may have put there."""
-    return _without_links(workspace, folder)
-
-
-def artifact_file(workspace: Path, folder: str, name: str) -> OutputFile:
-    """A file in that folder; no link either: one to a device, such as the job's log, would be followed."""
-    return OutputFile(_without_links(workspace, f"{folder}/{name}"))
-
-
-def remove_stale(workspace: Path, folder: str) -> None:
-    """Remove files of our names that a checkout brought: a job that fails early must not leave them as its report."""
-    for name in (RESULTS_FILE, REPORT_FILE, LOG_FILE):
-        with suppress(OSError):
-            (_without_links(workspace, folder) / name).unlink()
-
-
-def _without_links(workspace: Path, path: str) -> Path:
-    reached = workspace
-    for part in path.split("/"):
-        reached /= part
-        if reached.is_symlink():
-            raise UsageError(f"artifact-dir: {reached} is a symbolic link: remove it, or name another folder.")
-    return reached
-
-
 def _nothing_changed(results: Results) -> bool:
     gated = [metric for metric in results.metrics.values() if metric.gated]
     return bool(gated) and results.failure is None and all(metric.method == "unchanged" for metric in gated)
@@ -205,7 +174,8 @@ def _with_notes(markdown: str, activity: Activity | None) -> str:
     if activity is None:
         return markdown
     notes = f"> {escape_text(activity.note)}\n" if activity.note else ""
-    return "\n".join(filter(None, [activity.heading, notes, markdown]))
+    caveat = f"{activity.caveat}\n" if activity.caveat else ""
+    return "\n".join(filter(None, [activity.heading, notes, caveat, markdown]))
 
 
 def _decimal(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
@@ -10,22 +11,22 @@ from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
 from faithbot.action.activity import NothingToDo
-from faithbot.action.delivery import Delivery, artifact_folder, remove_stale
 from faithbot.action.inputs import WrongInputsError, forget_tokens, read_inputs
 from faithbot.action.log import say, say_error, say_fault, show_own_log
+from faithbot.action.model_server import OLLAMA_OWNER
 from faithbot.action.ownership import hand_over_all
-from faithbot.action.step import OLLAMA_OWNER, OWN_FOLDERS, Step
+from faithbot.action.report_files import artifact_folder, remove_stale
+from faithbot.action.step import OWN_FOLDERS, Step
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.exit_codes import FAULT, INTERRUPTED
-from faithbot.github.api import open_repository
 from faithbot.github.event import WorkflowRunEvent, read_event
 from faithbot.github.runner import Runner
 from faithbot.github.workflow_commands import annotate, join_streams, mask, read_state
-from faithbot.ollama_service import remove_leftovers
-from faithbot.publish import publish
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
+
+    from github.Repository import Repository
 
     from faithbot.action.inputs import ActionInputs
 
@@ -57,6 +58,8 @@ def clean_up() -> None:
     """
     owner = read_state(os.environ, OLLAMA_OWNER)
     if owner is not None:
+        from faithbot.ollama_service import remove_leftovers  # slow: Docker's client
+
         try:
             remove_leftovers(owner)
         except FaithbotError as error:
@@ -85,8 +88,7 @@ def run_action(environ: MutableMapping[str, str]) -> int:
         if wrong is not None:
             raise wrong
         return _publish(event, runner, inputs, token)
-    repository = open_repository(runner.repository, token, runner.api_url) if token else None
-    step = Step(runner, inputs, environ, Delivery(runner, inputs, repository, say))
+    step = Step(runner, inputs, environ, functools.partial(_open_repository, runner, token))
     return step.run(event) if wrong is None else step.refuse(event, wrong)
 
 
@@ -104,7 +106,15 @@ def _remove_stale(runner: Runner, inputs: ActionInputs) -> None:
         say(str(error))
 
 
+def _open_repository(runner: Runner, token: str | None) -> Repository | None:
+    from faithbot.github.api import open_repository  # slow: GitHub's client
+
+    return open_repository(runner.repository, token, runner.api_url) if token else None
+
+
 def _publish(event: WorkflowRunEvent, runner: Runner, inputs: ActionInputs, token: str | None) -> int:
+    from faithbot.publish import publish
+
     folder = artifact_folder(runner.workspace, inputs.artifact_dir)
     posted = publish(folder, event, runner, token, inputs.comment_key)
     if isinstance(posted, NothingToDo):

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
+    from faithbot.github.runner import Runner
 
 KEPT = "faithbot"
 """Folder of calls and models under `runner.temp`."""
+
+
+def kept_folder(runner: Runner, environ: Mapping[str, str], variable: str, name: str) -> Path:
+    """Where things are kept from run to run: outside the workspace, where a pull request cannot put anything.
+
+    The variable of the environment overrules.
+    """
+    if given := environ.get(variable):
+        return Path(given)
+    return (runner.temp or Path.home()) / KEPT / name
 
 
 def hand_over_all(folders: Iterable[Path], workspace: Path, temp: Path | None) -> None:

@@ -26,4 +26,4 @@ class Phases:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - started
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
+        return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.seconds.items())

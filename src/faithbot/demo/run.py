@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from faithbot.errors import EvaluationError
 from faithbot.git import git_environment
-from faithbot.job import CompareRequest, run_comparison
+from faithbot.job import run_comparison
+from faithbot.plan import CompareRequest
 from faithbot.report.terminal import render_summary
 
 if TYPE_CHECKING:

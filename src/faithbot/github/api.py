@@ -103,9 +103,12 @@ def advice(error: Exception, permission: str) -> str:
     if error.status == 401:
         return "the token is not valid, or not any more; pass `${{ github.token }}`"
     if error.status == 403:
+        cure = f"the token lacks `{permission}`; add it under `permissions:` in the workflow"
+        if permission.endswith("read"):
+            return cure
         return (
-            f"the token lacks `{permission}`; add it under `permissions:` in the workflow, or, for pull requests from "
-            "forks and from Dependabot, whose tokens can only read, let `faithbot publish` do it in a second workflow"
+            f"{cure}, or, for pull requests from forks and from Dependabot, whose tokens can only read, let "
+            "`faithbot publish` do it in a second workflow"
         )
     if error.status == 404:
         return f"GitHub does not know it, or hides it from a token without `{permission}`"

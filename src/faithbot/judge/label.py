@@ -35,6 +35,7 @@ _HAS_WORD = re.compile(r"\w")
 _CODE_FENCE = re.compile(r"```\w*")
 _QUOTES = tuple("\"'`“‘«„「")
 _PROMPT = "label.md"
+_PROMPTS = (_PROMPT, "rubric.md")
 
 
 class LabelJudge:
@@ -45,8 +46,8 @@ class LabelJudge:
     def __init__(self, model: Model, prompts: Prompts) -> None:
         self._model = model
         self._template = prompts.template(_PROMPT)
-        self._own_tokens = estimate_tokens(prompts.text(_PROMPT)) + _OPTIONS.max_tokens
-        self._prompts_digest = prompts.digest(_PROMPT)
+        self._own_tokens = sum(estimate_tokens(prompts.text(name)) for name in _PROMPTS) + _OPTIONS.max_tokens
+        self._prompts_digest = prompts.digest(*_PROMPTS)
 
     async def fingerprint(self) -> JudgeFingerprint:
         """Method, weights, prompt and options."""

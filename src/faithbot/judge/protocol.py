@@ -15,6 +15,8 @@ STATES_NO_FACT = "the answer states no fact"
 """Reason of an answer that was read and holds nothing to check, such as a greeting: no failure of judging."""
 
 Support = Literal["supported", "contradicted", "not_found"]
+NumberCheck = Literal["agree", "missing", "conflict"]
+"""The numbers of a claim, compared by code: all stand in the contexts, one does not, or another stands in its place."""
 
 
 class _Frozen(BaseModel):
@@ -40,6 +42,8 @@ class Claim(_Frozen):
     probability: float | None = None
     """P(supported), 0 to 1."""
     evidence: Evidence | None = None
+    numbers: NumberCheck | None = None
+    """None: it has no number, or this judge does not tell."""
     unscored: str | None = None
     """Why there is no support; None where there is one."""
 

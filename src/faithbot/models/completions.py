@@ -51,8 +51,13 @@ class _Choice(BaseModel):
     logprobs: _Logprobs | None = None
 
 
+class _PromptTokens(BaseModel):
+    cached_tokens: int | None = None
+
+
 class _Usage(BaseModel):
     prompt_tokens: int | None = None
+    prompt_tokens_details: _PromptTokens | None = None
     completion_tokens: int | None = None
 
 
@@ -110,9 +115,11 @@ class ChatCompletions:
             reason = choice.message.refusal or f"finish_reason is {choice.finish_reason!r}"
             raise CallError(f"{model} gave no reply that can be used: {reason}.")
         entries = (choice.logprobs and choice.logprobs.content) or []
+        details = usage.prompt_tokens_details or _PromptTokens()
         text, logprobs = visible_reply(content, tuple(entry.logged() for entry in entries) or None)
         return Reply(
             text=text, finish=finish, prompt_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens,
+            reused_tokens=details.cached_tokens,
             logprobs=logprobs, seconds=seconds,
         )  # fmt: skip
 

@@ -60,6 +60,8 @@ class Reply(_Frozen):
     text: str
     finish: Literal["stop", "length"]
     prompt_tokens: int | None = None
+    reused_tokens: int | None = None
+    """Of the prompt, those that the server had evaluated before; None where it does not tell."""
     output_tokens: int | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     """None where the backend has none or none were asked for."""

@@ -1,7 +1,6 @@
 """Ollama in a container beside ours: started through the Docker socket, filled with models, removed."""
 
 from faithbot.ollama_service.image import OLLAMA_IMAGE
-from faithbot.ollama_service.pull import pull_models
 from faithbot.ollama_service.service import OllamaService, ServiceSettings, remove_leftovers, start_service
 
-__all__ = ["OLLAMA_IMAGE", "OllamaService", "ServiceSettings", "pull_models", "remove_leftovers", "start_service"]
+__all__ = ["OLLAMA_IMAGE", "OllamaService", "ServiceSettings", "remove_leftovers", "start_service"]

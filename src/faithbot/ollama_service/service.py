@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
-import httpx
 import requests
 from docker.errors import APIError, DockerException
 from docker.types import DeviceRequest, LogConfig
@@ -183,17 +182,18 @@ def _make_folder(path: Path) -> None:
 def _wait_until_it_answers(container: Container, url: str) -> str:
     """The version of Ollama, once it serves."""
     deadline = time.monotonic() + _SECONDS_TO_START
-    with httpx.Client(base_url=url, timeout=5, trust_env=False) as http:  # no proxy lies between siblings
+    with requests.Session() as http:
+        http.trust_env = False  # no proxy lies between siblings
         while time.monotonic() < deadline:
             container.reload()
             if container.status != "running":
                 code = container.attrs["State"]["ExitCode"]
                 raise EvaluationError(f"Ollama ended with code {code} before it answered.{_quoted_log(container)}")
-            with contextlib.suppress(httpx.TransportError):
-                answer = http.get("/api/version")
-                if answer.is_success:
+            with contextlib.suppress(requests.RequestException):
+                answer = http.get(f"{url}/api/version", timeout=5)
+                if answer.ok:
                     return str(answer.json()["version"])
-            time.sleep(0.1)
+            time.sleep(0.05)
     raise EvaluationError(f"Ollama did not answer at {url} within {_SECONDS_TO_START:.0f} s.{_quoted_log(container)}")
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from faithbot.metrics import label
 from faithbot.plain_text import count, cut, one_line
 from faithbot.report import wording
+from faithbot.report.blind_spots import blind_spots_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import AnswerRecord, MetricComparison, NoiseSources, Results, Side, SideName
+    from faithbot.results import AnswerRecord, JudgeAgreement, MetricComparison, NoiseSources, Results, Side, SideName
 
 _SIDES: dict[SideName, str] = {"base": "base", "head": "this PR"}
 _MOST_REASONS = 3
@@ -69,7 +71,7 @@ def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator
         if len(known) > 1:
             spreads.append(f"{wording.number(max(known) - min(known))} ({_SIDES[side]})")
     if spreads:
-        yield f"{_runs_of_a_side(runs)} differed in {wording.label(name)} by {' and '.join(spreads)}."
+        yield f"{_runs_of_a_side(runs)} differed in {label(name)} by {' and '.join(spreads)}."
 
 
 def noise_sources(sources: NoiseSources) -> str:
@@ -172,13 +174,53 @@ def _judge(results: Results) -> list[str]:
         return list(_recorded_scores(fingerprint))
     return [
         f"Judge: {fingerprint.method}{model} (fingerprint {_short(fingerprint.digest)}).",
-        "How often it agrees with people on your answers has not been measured.",
+        *_agreement(results.agreement),
+        *blind_spots_sentence(results.blind_spots),
     ]
+
+
+def _agreement(agreement: JudgeAgreement | None) -> Iterator[str]:
+    """How far people agree, on which claims, and what they would say of these."""
+    if agreement is None:
+        yield "How often it agrees with people on your answers has not been measured."
+        return
+    figures = f"(κ {wording.number(agreement.kappa.value)}, n = {agreement.n})"
+    agrees = f"It agrees with people in {_of_ten(agreement)} claims"
+    source = cut(one_line(agreement.source), _REASON_LIMIT)
+    if agreement.measured_on == "public":
+        yield f"{agrees} of public data sets {figures}: {source}. How it is on yours, `faithbot calibrate` measures."
+        return
+    calibrated = ", and its probabilities are calibrated by them" if agreement.is_calibrated else ""
+    yield f"{agrees} {figures}, as {source} says{calibrated}."
+    yield from _corrected(agreement)
+
+
+def _of_ten(agreement: JudgeAgreement) -> str:
+    """``7 of 10``; all and none only where it is so."""
+    tenths = round(10 * agreement.agreed / agreement.n)
+    if 0 < agreement.agreed < agreement.n:
+        tenths = min(9, max(1, tenths))
+    return f"{tenths} of 10"
+
+
+def _corrected(agreement: JudgeAgreement) -> Iterator[str]:
+    sides = [(_SIDES[name], agreement.corrected[name]) for name in _SIDES if name in agreement.corrected]
+    if sides:
+        judged = " and ".join(f"{wording.number(share.judged)} ({side})" for side, share in sides)
+        corrected = " and ".join(
+            f"{wording.number(share.corrected.value)} "
+            f"(between {wording.number(share.corrected.low)} and {wording.number(share.corrected.high)})"
+            for _, share in sides
+        )
+        yield (
+            f"Of all claims it holds {judged} supported; corrected by the labelled ones it is {corrected}, "
+            "if those are like these."
+        )
 
 
 def _recorded_scores(fingerprint: JudgeFingerprint) -> Iterator[str]:
     """Which columns were read, and how their scale became 0 to 1; nothing is known of who filled them."""
-    columns = [f"{column} as {wording.label(metric)}" for metric, column in fingerprint.options["scores"].items()]
+    columns = [f"{column} as {label(metric)}" for metric, column in fingerprint.options["scores"].items()]
     worst, best = fingerprint.options["scale"]
     yield f"Scores as they were recorded with the answers: {' and '.join(columns)} ({worst:g} to {best:g} is 0 to 1)."
     yield "Who gave them and how is not known, nor how often people would agree."

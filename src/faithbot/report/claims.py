@@ -140,7 +140,9 @@ def _base_standing(change: ClaimChange, runs: int) -> str:
 
 
 def _support(change: ClaimChange) -> str:
-    return change.support.replace("_", " ")
+    """A claim that is contradicted shows its numbers in bold; of one that is not found it is told."""
+    support = change.support.replace("_", " ")
+    return f"number {support}" if change.support == "not_found" and change.numbers == "missing" else support
 
 
 def _in_runs(k: int, runs: int) -> str:

@@ -14,7 +14,7 @@ from faithbot.report import changes, claims, standing, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
 from faithbot.report.slices import slice_rows, slices_table
-from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, markdown_table, metric_rows
+from faithbot.report.table import ALIGNMENT, HEADERS, MetricRow, filled_columns, markdown_table, metric_rows
 
 if TYPE_CHECKING:
     from faithbot.results import Results, ResultWarning
@@ -23,6 +23,8 @@ MARKER = "<!-- faithbot -->"
 """First line of every comment, by which the next run finds it."""
 MAX_CHARACTERS = 65_000
 """GitHub refuses a comment above 65,536."""
+_MOST_QUIET_ROWS = 2
+"""Metrics that are not gated and did not move, up to which the table is short as it is."""
 MARKS = {"pass": "✅", "regression": "❌", "inconclusive": "⚪", "first": "⚪"}
 
 
@@ -78,6 +80,7 @@ def render_report(results: Results, *, run_url: str | None = None, measured_alon
 
 def _render(results: Results, form: _Form, run_url: str | None, *, measured_alone: bool = False) -> str:
     urgent, further = _notes(results)
+    table, quiet = _split_table(results)
     return (
         _environment()
         .get_template("comment.md.j2")
@@ -94,7 +97,9 @@ def _render(results: Results, form: _Form, run_url: str | None, *, measured_alon
             head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
             urgent=urgent,
             further=further,
-            table=_metrics_table(results),
+            table=_metrics_table(table),
+            n_quiet=len(quiet),
+            quiet_table=_metrics_table(quiet),
             slices=slice_rows(results),
             chance=claims.chance(results),
             reasons=claims.reasons(results),
@@ -121,12 +126,20 @@ def _notes(results: Results) -> tuple[list[ResultWarning], list[ResultWarning]]:
     return [note for note, urgent in marked if urgent], [note for note, urgent in marked if not urgent]
 
 
-def _metrics_table(results: Results) -> str:
-    """Gated metrics in bold; no column that is empty throughout."""
+def _split_table(results: Results) -> tuple[list[MetricRow], list[MetricRow]]:
+    """The rows in the open, and those for a fold: many metrics that did not move would hide the one that did."""
     rows = metric_rows(results)
-    columns = filled_columns([row for row, _ in rows])
+    quiet = [row for row in rows if row.is_quiet]
+    if len(quiet) <= _MOST_QUIET_ROWS or len(quiet) == len(rows):
+        return rows, []
+    return [row for row in rows if not row.is_quiet], quiet
+
+
+def _metrics_table(rows: list[MetricRow]) -> str:
+    """Gated metrics in bold; no column that is empty throughout."""
+    columns = filled_columns([row for row, *_ in rows])
     cells = []
-    for row, gated in rows:
+    for row, gated, _ in rows:
         escaped = row._replace(metric=escape_text(row.metric, 60))
         if gated:
             escaped = escaped._replace(metric=f"**{escaped.metric}**", change=_bold(row.change))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from faithbot.metrics import METRICS
+from faithbot.metrics import METRICS, label
 from faithbot.plain_text import count, plain
 from faithbot.report.certainty import noise_sources
-from faithbot.report.wording import label, number, p_text
+from faithbot.report.wording import number, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from faithbot.plain_text import count
-from faithbot.report.wording import at_least, label, number
+from faithbot.metrics import label
+from faithbot.plain_text import count, plain
+from faithbot.report.wording import at_least, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,13 @@ _WIDTH = 40
 
 def render_plan(plan: Plan) -> str:
     """What it takes, as a table, and what other numbers of questions would see, as a curve."""
-    return "\n\n".join([_opening(plan), _needed(plan), _seen(plan.options[0], plan)])
+    return "\n\n".join([_opening(plan), _needed(plan), _seen(plan.options[0], plan), *_judge(plan)])
+
+
+def _judge(plan: Plan) -> Iterator[str]:
+    if plan.judge is not None:
+        model = f" with {plain(plan.judge.model, 80)}" if plan.judge.model else ""
+        yield f"This is for the judge `{plain(plan.judge.method, 80)}`{model}: another has its own noise."
 
 
 def _opening(plan: Plan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from faithbot.metrics import label
 from faithbot.report import wording
 from faithbot.report.escape import escape_text
 from faithbot.report.table import markdown_table
@@ -67,7 +68,7 @@ def _row(tag: str, name: str, metric: MetricComparison) -> SliceRow:
     decimals = wording.table_decimals_for(metric)
     return SliceRow(
         tag=tag,
-        metric=wording.label(name),
+        metric=label(name),
         questions=str(metric.n_questions),
         base="" if metric.base is None else wording.number(metric.base, decimals),
         head="" if metric.head is None else wording.number(metric.head, decimals),

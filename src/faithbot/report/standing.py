@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.levels import BANDS, read_level
+from faithbot.metrics import label
 from faithbot.report import wording
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def reading(results: Results) -> str | None:
 def _readings(results: Results) -> Iterator[str]:
     for name, metric in results.metrics.items():
         if metric.reading is not None and metric.head is not None:
-            yield f"A {wording.label(name)} of {_level(name, metric.head)} {_READINGS[metric.reading]}."
+            yield f"A {label(name)} of {_level(name, metric.head)} {_READINGS[metric.reading]}."
             return
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faithbot.metrics import label
 from faithbot.plain_text import plain
 from faithbot.report import wording
 
@@ -34,4 +35,4 @@ def _levels(name: str, metric: MetricComparison, base: float, head: float) -> st
     decimals = wording.decimals_for(metric)
     noise = f", noise ±{wording.number(metric.noise_band or 0.0, decimals)}" if wording.has_noise(metric) else ""
     levels = f"{wording.number(base, decimals)} → {wording.number(head, decimals)}"
-    return f"{wording.label(name)} {levels} ({wording.signed(head - base, decimals)}{noise})"
+    return f"{label(name)} {levels} ({wording.signed(head - base, decimals)}{noise})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tabulate import tabulate
 
+from faithbot.metrics import label
 from faithbot.report import wording
 
 if TYPE_CHECKING:
@@ -28,14 +29,26 @@ class Row(NamedTuple):
     meaning: str
 
 
+class MetricRow(NamedTuple):
+    """A row of the table, and how much it matters."""
+
+    row: Row
+    gated: bool
+    is_quiet: bool
+    """Neither gated nor moved beyond its noise: nothing that a reader would miss."""
+
+
 HEADERS = Row("", "base", "this PR", "change", "noise", "visible from", "")
 ALIGNMENT = Row("left", "right", "right", "right", "right", "right", "left")
 
 
-def metric_rows(results: Results) -> list[tuple[Row, bool]]:
-    """A row for each metric and whether it is gated: gated metrics first, at most `MAX_ROWS`."""
-    metrics = sorted(results.metrics.items(), key=lambda item: not item[1].gated)
-    return [(_row(name, metric), metric.gated) for name, metric in metrics[:MAX_ROWS]]
+def metric_rows(results: Results) -> list[MetricRow]:
+    """A row for each metric, at most `MAX_ROWS`: gated metrics first, then those that moved beyond their noise."""
+    rows = [
+        MetricRow(_row(name, metric), metric.gated, not metric.gated and not wording.moved_clearly(metric))
+        for name, metric in results.metrics.items()
+    ]
+    return sorted(rows, key=lambda row: (not row.gated, row.is_quiet))[:MAX_ROWS]
 
 
 def filled_columns(rows: list[Row]) -> list[int]:
@@ -59,7 +72,7 @@ def _row(name: str, metric: MetricComparison) -> Row:
     detectable = metric.smallest_detectable
 
     return Row(
-        metric=wording.label(name),
+        metric=label(name),
         base=shown(metric.base),
         head=shown(metric.head),
         change="" if metric.delta is None else wording.signed(metric.delta, decimals),

@@ -53,7 +53,7 @@ def _levels(results: Results) -> Iterator[str]:
 
 
 def _metrics(results: Results) -> str:
-    rows = [row._replace(metric=plain(row.metric, 60)) for row, _ in metric_rows(results)]
+    rows = [row._replace(metric=plain(row.metric, 60)) for row, *_ in metric_rows(results)]
     columns = filled_columns(rows)
     return tabulate(
         [[row[column] for column in columns] for row in rows],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from faithbot.metrics import questions_moved
+from faithbot.metrics import label, questions_moved
 from faithbot.plain_text import count
 
 if TYPE_CHECKING:
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
     from faithbot.results import MetricComparison, Results
 
-_LABELS = {
-    "faithfulness": "faithfulness",
-    "contradiction_rate": "contradiction rate",
-    "unsupported_per_answer": "claims without support per answer",
-    "abstention_rate": "share of questions not answered",
-    "hit_rate": "right document retrieved",
-}
 _MOST_DECIMALS = 6
 _NOTHING = 0.5 * 10**-_MOST_DECIMALS
 """Smaller values are left-overs of floating point."""
@@ -27,11 +20,6 @@ _LARGE = 1e6
 """From here on three digits say enough."""
 _MOST_NAMED = 3
 _ALPHA = 0.05
-
-
-def label(name: str) -> str:
-    """A metric's name in plain words."""
-    return _LABELS.get(name) or name.replace("_", " ").strip() or "unnamed metric"
 
 
 # Numbers
@@ -138,7 +126,7 @@ def _size_of_change(metric: MetricComparison) -> str:
     if is_unchanged(metric):
         return "unchanged"
     p = _p_in_brackets(metric)
-    if metric.flagged or metric.improved or _would_be_flagged(metric):
+    if moved_clearly(metric):
         return f"larger than noise{p}"
     change = abs(metric.delta or 0.0)
     if change < _NOTHING:
@@ -148,6 +136,11 @@ def _size_of_change(metric: MetricComparison) -> str:
     if change <= (metric.noise_band or 0.0):
         return f"within noise{p}"
     return f"too small to count{p}" if change < metric.min_effect else f"not clearly above noise{p}"
+
+
+def moved_clearly(metric: MetricComparison) -> bool:
+    """Better or worse by the rule of the gated metrics, whether it is one or not."""
+    return metric.flagged or metric.improved or _would_be_flagged(metric)
 
 
 def _would_be_flagged(metric: MetricComparison) -> bool:

@@ -1,0 +1,40 @@
+"""What happens beside the main thread: it waits for Docker, models and GitHub, and alone hears signals.
+
+No thread here is a daemon: a process that ends, also after a signal, waits for them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_IMPORTED_AHEAD = (
+    "faithbot.ollama_service",
+    "faithbot.job",
+    "faithbot.models.ollama",
+    "faithbot.models.openai",
+    "faithbot.action.delivery",
+    "faithbot.report.terminal",
+)
+"""In the order in which they are needed."""
+
+
+def import_ahead() -> Thread:
+    """Import what a second of loading goes into. An import elsewhere of one of these waits for the rest of it."""
+
+    def load() -> None:
+        for module in _IMPORTED_AHEAD:
+            import_module(module)
+
+    return beside(load)
+
+
+def beside(work: Callable[[], None]) -> Thread:
+    """Start the work in a thread of its own; who needs it done joins the thread."""
+    thread = Thread(target=work)
+    thread.start()
+    return thread
