@@ -110,6 +110,8 @@ class MetricComparison(_Record):
     """Questions that at least one side scored: where it is larger, the rest was answered on one side only."""
     gated: bool
     better: Literal["higher", "lower"]
+    worsened: bool = False
+    """Of a metric that is not gated: worse by the rule of the gated ones. Those that are not gated share its 5 %."""
     improved: bool = False
     """Better by more than the noise, by the same rule."""
     interval: tuple[float, float] | None = None

@@ -110,7 +110,8 @@ class EvidenceJudge:
         if not sentences:
             return Judgement(unscored=STATES_NO_FACT)
         index = ContextIndex(contexts)
-        claims = tuple(self._judge_claim(sentence, index, contexts) for sentence in sentences)
+        judged = {sentence: self._judge_claim(sentence, index, contexts) for sentence in dict.fromkeys(sentences)}
+        claims = tuple(judged[sentence] for sentence in sentences)  # models repeat themselves, up to the last token
         supported = sum(claim.support == "supported" for claim in claims)
         return Judgement(claims=claims, faithfulness=supported / len(claims))
 
