@@ -144,11 +144,13 @@ class Step:
         with self._phases.phase("importing"):
             import asyncio
 
-            from faithbot.job import run_against_itself, run_plan
+            from faithbot.job import prepare, run_prepared
 
-        work = run_against_itself if activity.task == "noise" else run_plan
+        with self._phases.phase("preparing"), commands_stopped():
+            prepared = prepare(plan, against_itself=activity.task == "noise")
+        self._server.fill(plan)
         with self._phases.phase("answering and judging"), group("Answering and judging"), commands_stopped():
-            return asyncio.run(work(plan, LogLines()))
+            return asyncio.run(run_prepared(prepared, LogLines()))
 
     def _request(self, activity: Activity) -> CompareRequest:
         return CompareRequest(
