@@ -322,6 +322,8 @@ class Results(_Record):
     """Set where the evaluation could not be done; the verdict is then `inconclusive`."""
     head_commit: str | None = None
     """Head of the pull request, where the commit under test is GitHub's merge of it with base."""
+    pull_request: int | None = None
+    """Number of the pull request that it is about; None where it is about none, or not on GitHub."""
 
     def to_json(self) -> str:
         """The text of `results.json`. Half a surrogate pair, which a reply may hold and no file, becomes `?`."""

@@ -71,7 +71,8 @@ class Step:
                 return 0
             activity = self._activity or activity_without_commits(event, self._inputs)
             if activity is not None:
-                results = results.model_copy(update={"head_commit": activity.head_of_pull_request})
+                about = {"head_commit": activity.head_of_pull_request, "pull_request": activity.pull_request}
+                results = results.model_copy(update=about)
             with self._phases.phase("writing"):
                 code = self._write(results, activity)
         finally:  # also when the job is cancelled
