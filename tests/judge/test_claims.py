@@ -248,7 +248,8 @@ def test_neither_delimiters_nor_verdicts_nor_instructions_of_an_answer_decide(at
     ],
 )
 def test_any_answer_gets_a_score_or_a_reason(answer: str) -> None:
-    model = ScriptedModel(["", *[YES] * 600])
+    is_long = len(answer) > 10_000
+    model = ScriptedModel([*[""] * (13 if is_long else 1), *[YES] * 600])
     judgement = asyncio.run(ClaimsJudge(model, Prompts()).judge(QUESTION, answer, [*CONTEXTS, "\x00", "🔥" * 50]))
     assert (judgement.faithfulness is None) == (judgement.unscored is not None)
     assert all(claim.support or claim.unscored for claim in judgement.claims)
