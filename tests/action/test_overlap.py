@@ -27,9 +27,12 @@ def test_until_ollama_is_started_only_dockers_client_is_needed() -> None:
     assert loaded_after("import faithbot.action.main, faithbot.ollama_service") == {"docker", "requests"}
 
 
-def test_all_that_the_work_needs_is_imported_ahead() -> None:
-    ahead = "from faithbot.action.overlap import import_ahead; import_ahead().join()"
-    assert loaded_after(ahead) >= {"asyncio", "bm25s", "docker", "github", "httpx", "jinja2", "numpy"}
+def test_what_the_work_needs_is_imported_ahead_and_githubs_client_only_for_the_result() -> None:
+    ahead = "from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead as ahead"
+    needed = loaded_after(f"{ahead}; ahead(FOR_THE_WORK).join()")
+    assert needed >= {"asyncio", "bm25s", "docker", "httpx", "jinja2", "numpy"}
+    assert "github" not in needed
+    assert "github" in loaded_after(f"{ahead}; ahead(FOR_THE_RESULT).join()")
 
 
 def test_who_needs_it_waits_for_what_is_done_beside() -> None:

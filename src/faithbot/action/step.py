@@ -9,7 +9,7 @@ from faithbot import __version__
 from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
 from faithbot.action.log import LogLines, say, say_error, say_fault, show
 from faithbot.action.model_server import ModelServer
-from faithbot.action.overlap import import_ahead
+from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead
 from faithbot.action.ownership import hand_over_all, kept_folder
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
@@ -105,7 +105,7 @@ class Step:
                 say(f"nothing to do: {activity.reason}")
                 return None
             self._activity = activity
-            import_ahead()
+            import_ahead(FOR_THE_WORK)
             plan = make_plan(self._request(activity))
         if activity.task == "compare" and not plan.has_work:
             from faithbot.job import pass_without_work
@@ -151,6 +151,7 @@ class Step:
             prepared = prepare(plan, against_itself=activity.task == "noise")
         self._server.fill(plan)
         with self._phases.phase("answering and judging"), group("Answering and judging"), commands_stopped():
+            import_ahead(FOR_THE_RESULT)
             return asyncio.run(run_prepared(prepared, LogLines()))
 
     def _request(self, activity: Activity) -> CompareRequest:
