@@ -85,7 +85,7 @@ def test_nothing_is_kept_of_another_judges_file_and_that_is_said(tmp_path: Path)
     file, word = continue_calibration(written(tmp_path), other)
     assert file == CalibrationFile.blank(other)
     assert word is not None
-    assert word.endswith("was of another judge (the model's weights): it is replaced, nothing of it is kept.")
+    assert word.endswith("was of another judge (other weights of the model): it is replaced, nothing of it is kept.")
 
 
 def test_what_is_no_calibration_is_not_overwritten(tmp_path: Path) -> None:
