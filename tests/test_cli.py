@@ -190,7 +190,7 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
         "numbers": None,
         "unscored": None,
     }
-    assert judged[2]["unscored"].startswith("line 3: answer: ")
+    assert judged[2]["unscored"].startswith("line 3: no answer: ")
     assert judged[4]["unscored"].startswith("line 5, column 2: ")
 
 
