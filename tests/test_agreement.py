@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, roc_auc_score
 
-from faithbot.agreement import area_under_curve, balanced_accuracy, cohens_kappa, share
+from faithbot.agreement import area_under_curve, balanced_accuracy, cohens_kappa
+from faithbot.intervals import share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

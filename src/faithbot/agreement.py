@@ -7,10 +7,11 @@ of them shrinks to nothing where a few claims all came out right: that would pro
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from faithbot.intervals import Interval, Z, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,25 +21,8 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-_Z = NormalDist().inv_cdf(0.975)
 _HALVINGS = 60
 """Steps of a bisection: more than a float can tell apart."""
-
-
-class Interval(NamedTuple):
-    """A figure and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def share(successes: int, n: int) -> Interval:
-    """A share of ``n`` >= 1 claims and its score interval (Wilson, *JASA* 22, 1927, 209-212)."""
-    value = successes / n
-    centre = (value + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * math.sqrt(value * (1 - value) / n + _Z**2 / (4 * n**2))
-    return Interval(value, min(value, max(0.0, centre - half)), max(value, min(1.0, centre + half)))
 
 
 def balanced_accuracy(truth: Flags, judged: Flags) -> Interval:
@@ -68,7 +52,7 @@ def area_under_curve(truth: Flags, probabilities: Floats) -> Interval:
     value = float(beaten.mean() / len(below))
 
     def is_near(area: float) -> bool:
-        return abs(area - value) <= _Z * math.sqrt(_variance_of_area(area, len(above), len(below)))
+        return abs(area - value) <= Z * math.sqrt(_variance_of_area(area, len(above), len(below)))
 
     return Interval(value, _furthest(value, 0.0, is_near), _furthest(value, 1.0, is_near))
 
@@ -101,7 +85,7 @@ def cohens_kappa(truth: Flags, judged: Flags) -> Interval:
     table = np.array([[np.sum((truth == a) & (judged == b)) for b in (True, False)] for a in (True, False)], float)
     value, _ = _kappa(table)
     centre, error = _kappa(table + 0.5)
-    return Interval(value, min(value, max(-1.0, centre - _Z * error)), max(value, min(1.0, centre + _Z * error)))
+    return Interval(value, min(value, max(-1.0, centre - Z * error)), max(value, min(1.0, centre + Z * error)))
 
 
 def _kappa(table: Floats) -> tuple[float, float]:

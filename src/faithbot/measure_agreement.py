@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from faithbot.agreement import Interval, area_under_curve, balanced_accuracy, cohens_kappa
+from faithbot.agreement import area_under_curve, balanced_accuracy, cohens_kappa
 from faithbot.errors import UsageError
 from faithbot.judge.calibrated import calibrated
 from faithbot.judge.calibration import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from faithbot.agreement import Flags
+    from faithbot.intervals import Interval
     from faithbot.judge.calibration import PeopleLabel
     from faithbot.judge.protocol import Claim, Support
     from faithbot.labelled_claims import LabelledClaim

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from faithbot.agreement import Interval
+from faithbot.intervals import Interval
 from faithbot.student import student_quantile
 
 if TYPE_CHECKING:

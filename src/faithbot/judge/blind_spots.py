@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from faithbot.agreement import share
+from faithbot.intervals import share
 
 FaultKind = Literal[
     "number", "date", "unit", "name", "negation", "antonym", "condition", "addition", "refusal"

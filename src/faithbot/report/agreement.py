@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from tabulate import tabulate
 
-from faithbot.agreement import share
+from faithbot.intervals import share
 from faithbot.judge.calibration import FEWEST_TO_CORRECT, PeopleLabel
 from faithbot.judge.protocol import Support
 from faithbot.judge_trust import WEAK_KAPPA
