@@ -87,14 +87,21 @@ def test_every_comparison_runs(tmp_path: Path) -> None:
     assert json.loads((repository / "results.json").read_text())["verdict"] == "pass"
 
 
-def test_recorded_answers_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_answers_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ollama_url: str, smollm2: str
+) -> None:
+    """Here with a smaller model than shown."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OLLAMA_HOST", ollama_url)
     monkeypatch.setenv("FAITHBOT_CACHE", str(tmp_path / "cache"))
     row = {"question": "How long?", "answer": "Two years.", "contexts": ["The warranty lasts two years."]}
     (tmp_path / "answers.jsonl").write_text(json.dumps(row))
-    (command,) = [command for command in commands("faithbot") if command.split()[1] == "judge"]
-    outcome = CliRunner().invoke(cli, shlex.split(command)[1:])
+    by_words, by_model = [command for command in commands("faithbot") if command.split()[1] == "judge"]
+    outcome = CliRunner().invoke(cli, shlex.split(by_words)[1:])
     assert json.loads(outcome.stdout)["faithfulness"] == 1
+    outcome = CliRunner().invoke(cli, shlex.split(by_model.replace("qwen2.5:7b", smollm2))[1:])
+    (claim,) = json.loads(outcome.stdout)["claims"]
+    assert claim["support"] in ("supported", "contradicted", "not_found")
 
 
 def test_the_judge_is_held_against_labels_and_says_what_is_shown(
