@@ -67,6 +67,28 @@ def test_an_opposite_is_contradicted() -> None:
     assert only_claim("Prices increased in 2020.", ["Prices decreased in 2020."]).support == "contradicted"
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("All guests pay the deposit by card.", "Some guests pay the deposit by card."),
+        ("Staff must close the gate at dusk.", "Staff may close the gate at dusk."),
+        ("The river always floods the lower meadow.", "The river sometimes floods the lower meadow."),
+    ],
+)
+def test_a_word_that_claims_more_than_is_stated_is_contradicted_and_one_that_claims_less_is_not(
+    claim: str, passage: str
+) -> None:
+    assert only_claim(claim, [passage]).support == "contradicted"
+    assert only_claim(passage, [claim]).support == "supported"
+
+
+def test_a_sentence_is_better_evidence_than_the_heading_above_it() -> None:
+    context = "## Refund of shipping costs\n\nShipping costs are part of every refund."
+    claim = only_claim("The refund covers the shipping costs.", [context])
+    assert claim.evidence is not None
+    assert claim.evidence.quote == "Shipping costs are part of every refund."
+
+
 @pytest.mark.parametrize("claim", ["The tent is made in Portugal by hand.", "Napoleon lost the battle of Waterloo."])
 def test_what_no_passage_states_is_not_found(claim: str) -> None:
     assert only_claim(claim).support == "not_found"

@@ -17,7 +17,7 @@ import numpy as np
 
 from faithbot.judge.lexicon import NUMBER_SCALES, NUMBER_WORDS, OPENING_CHATTER
 from faithbot.judge.quantities import Quantity, is_derived, quantities, value_key
-from faithbot.judge.splitting import Span, split_sentences
+from faithbot.judge.splitting import HEADING, Span, split_sentences
 from faithbot.judge.words import Token, content_keys, content_tokens, related_keys, stem, tokenize
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 RELATED_CREDIT = 0.6
 """What a synonym or a word with the same first letters counts, the same word being 1."""
 _CACHED_LENGTH = 20_000
+_HEADING_STANDING = 0.7
+"""A heading names what the sentences below it state: they are better evidence where they hold nearly as much."""
 _SECOND_SENTENCE_GAIN = 0.05
 _NUMBER_KEYS = frozenset([*map(stem, NUMBER_SCALES), *(f"#{value}" for value in NUMBER_WORDS.values())])
 """Keys of the words that a number may be written in."""
@@ -46,14 +48,12 @@ class ContextSentence(NamedTuple):
     """Of its content words and numbers."""
     related: AbstractSet[str]
     """Synonym groups and word beginnings of its content words."""
-    size: int
-    """How many words and numbers it has."""
 
     @classmethod
     def of(cls, span: Span, text: str) -> ContextSentence:
         """Analyse a sentence."""
-        keys, size = content_keys(text)
-        return cls(span, text, keys, set(chain.from_iterable(map(related_keys, keys))), size)
+        keys = content_keys(text)
+        return cls(span, text, keys, set(chain.from_iterable(map(related_keys, keys))))
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -82,11 +82,6 @@ class AnalysedContext:
         """Analyse a context."""
         spans = split_sentences(context)
         return cls(tuple(ContextSentence.of(span, context[span[0] : span[1]]) for span in spans))
-
-    @cached_property
-    def size(self) -> int:
-        """How many words and numbers there are."""
-        return sum(sentence.size for sentence in self.sentences)
 
     def stating(self, quantity: Quantity) -> list[int]:
         """Numbers of the sentences that hold the same value."""
@@ -206,13 +201,10 @@ class Match:
     """Per item of the claim, sum 1."""
     credit: Vector
     """Per item, in the nearest passage; the sum or difference of two numbers near it counts as stated."""
-    sentence_coverage: float
-    window_coverage: float
-    context_coverage: float
+    passage_coverage: float
+    """Weighted share of the items that stand in the best two neighbouring sentences."""
     all_credit: Vector
     """Per item, in any sentence of any context."""
-    context_size: int
-    """How many words and numbers all contexts have."""
 
 
 class ContextIndex:
@@ -222,10 +214,9 @@ class ContextIndex:
         self._contexts = [analyse_context(context) for context in contexts]
         self.sentences = [sentence for context in self._contexts for sentence in context.sentences]
         sizes = [len(context.sentences) for context in self._contexts]
-        self._size = sum(context.size for context in self._contexts)
         self._offsets = np.cumsum([0, *sizes[:-1]]).tolist()
         self._owner = np.repeat(np.arange(len(sizes)), sizes)
-        self._context_starts = np.flatnonzero(np.diff(self._owner, prepend=-1))
+        self._standing = np.array([_HEADING_STANDING if HEADING.match(s.text) else 1.0 for s in self.sentences])
         self._same_context = self._owner[1:] == self._owner[:-1]
 
     def coverage(self, words: ClaimWords) -> Vector:
@@ -251,14 +242,13 @@ class ContextIndex:
         weights = _weights(by_sentence) * words.rarity
         weights /= weights.sum()
         sentence_scores = weights @ by_sentence
-        best = int(sentence_scores.argmax())
+        best = int((sentence_scores * self._standing).argmax())
         if sentence_scores[best] <= 0:
             return None
         windows = by_sentence.copy()
         windows[:, :-1] = np.maximum(by_sentence[:, :-1], by_sentence[:, 1:] * self._same_context)
         window_scores = weights @ windows
         first = int(window_scores.argmax())
-        by_context = np.maximum.reduceat(by_sentence, self._context_starts, axis=1)
         # A second sentence has to bring an item of its own, or the quote would only be longer.
         pair = window_scores[first] > sentence_scores[best] + _SECOND_SENTENCE_GAIN
         start, size = (first, 2) if pair else (best, 1)
@@ -270,11 +260,8 @@ class ContextIndex:
             nearest=Nearest(owner, tuple(self.sentences[start : start + size]), min(1.0, float(weights @ credit))),
             weights=weights,
             credit=credit,
-            sentence_coverage=float(sentence_scores[best]),
-            window_coverage=float(window_scores[first]),
-            context_coverage=float((weights @ by_context).max()),
+            passage_coverage=float(window_scores[first]),
             all_credit=np.maximum(by_sentence.max(axis=1), derived),
-            context_size=self._size,
         )
 
     def _derived(self, words: ClaimWords, start: int, size: int) -> Vector:

@@ -85,7 +85,12 @@ for _number, _group in enumerate(SYNONYMS):
         _SYNONYM_KEYS[_key] = (*_SYNONYM_KEYS.get(_key, ()), f"~{_number}")
 
 
-EXCLUSIVE_KEYS = {stem(word): frozenset(map(stem, others)) for word, others in EXCLUSIVE.items()}
+def word_key(word: str) -> str:
+    """Key of a folded word."""
+    return word if word in STOP_WORDS else stem(word)
+
+
+EXCLUSIVE_KEYS = {word_key(word): frozenset(map(word_key, others)) for word, others in EXCLUSIVE.items()}
 """Key of a word to the keys of those that cannot hold in its place: opposites, weekdays, months, directions."""
 
 
@@ -140,15 +145,14 @@ def tokenize(text: str) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def content_keys(text: str) -> tuple[set[str], int]:
-    """Keys of a text's content words, and how many tokens it has, without building them: for an index over contexts."""
+def content_keys(text: str) -> set[str]:
+    """The keys of the content words of a text, without building tokens: what an index over contexts needs."""
     if not text.isascii() and _UNSPACED.search(text):
-        tokens = tokenize(text)
-        return {token.key for token in tokens if token.is_content}, len(tokens)
+        return {token.key for token in tokenize(text) if token.is_content}
     words = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
     keys = set(map(_content_key, words))
     keys.discard("")
-    return keys, len(words)
+    return keys
 
 
 def _split_unspaced(word: str, offset: int) -> list[Token]:
