@@ -150,11 +150,13 @@ async def shared_prefix(judge: Judge, model: CountedModel, claims: list[Labelled
         await judge.check(text, contexts)
     if any(reply.reused_tokens is None or reply.prompt_tokens is None for reply in model.replies):
         return "shared prefix: this server does not tell what it reuses"
-    evaluated = [(reply.prompt_tokens or 0) - (reply.reused_tokens or 0) for reply in model.replies]
-    single = model.replies[0].prompt_tokens or 1
+    # The first counts whole, although its rubric was evaluated for other answers before.
+    first, *others = ((reply.prompt_tokens or 0, reply.reused_tokens or 0) for reply in model.replies)
+    single, added = first[0], [prompt - reused for prompt, reused in others]
+    ratio = (single + sum(added)) / single
     return (
-        f"shared prefix: {len(evaluated)} claims evaluated {sum(evaluated)} prompt tokens, one alone has {single}: "
-        f"{sum(evaluated) / single:.2f} times (the first {evaluated[0]}, the others {evaluated[1:]})"
+        f"shared prefix: {1 + len(added)} claims evaluate {ratio:.2f} times the prompt tokens of one "
+        f"({single}, and then {', '.join(map(str, added))})"
     )
 
 

@@ -232,7 +232,7 @@ def regression(**changes: Any) -> Results:
             ),
             "contradiction_rate": metric(0.03, 0.05, 0.05, better="lower", gated=False, p_value=0.2),
             "unsupported_per_answer": metric(
-                0.25, 0.71, 0.14, better="lower", gated=False, p_value=0.002, smallest_detectable=0.24
+                0.25, 0.71, 0.14, better="lower", gated=False, p_value=0.002, worsened=True, smallest_detectable=0.24
             ),
             "abstention_rate": metric(0.083, 0.0, 0.06, better="lower", gated=False, improved=True),
             "hit_rate": metric(
@@ -273,7 +273,7 @@ def improvement() -> Results:
     return results(
         metrics={
             "faithfulness": metric(0.84, 0.90, 0.03, p_value=0.998, improved=True),
-            "abstention_rate": metric(0.0, 2 / 12, 0.06, better="lower", gated=False, p_value=0.02),
+            "abstention_rate": metric(0.0, 2 / 12, 0.06, better="lower", gated=False, p_value=0.02, worsened=True),
         },
         no_longer_unsupported=NO_LONGER_UNSUPPORTED,
         changes=CHANGES[1:],

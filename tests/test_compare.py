@@ -370,6 +370,20 @@ def test_gains_share_the_five_percent_as_losses_do() -> None:
     assert not together.metrics["faithfulness"].improved
 
 
+@pytest.mark.parametrize(("changed", "is_told"), [(5, False), (12, True)])
+def test_metrics_that_nobody_gates_share_five_percent_of_their_own(changed: int, is_told: bool) -> None:
+    """A p that is enough for one alone is no news of one among three; none of them turns the verdict red."""
+    head = noisy(0.8) | {name: [scored(0.7), scored(0.8)] for name in IDS[:changed]}
+    base = noisy(0.8) | {name: [scored(0.8), scored(0.9)] for name in IDS[:changed]}
+    alone = verdict_of(side("base", base), side("head", head))
+    assert alone.metrics["faithfulness"].flagged
+    results = verdict_of(side("base", base), side("head", head), gate={"abstention_rate": 0.0})
+    for name in ("faithfulness", "unsupported_per_answer"):
+        metric = results.metrics[name]
+        assert (metric.worsened, metric.flagged, metric.improved) == (is_told, False, False)
+    assert results.verdict == "pass"
+
+
 @pytest.mark.parametrize("level", [0.5, 0.2])
 def test_a_clear_loss_is_red_whatever_another_metric_lacks(level: float) -> None:
     """The loss is a change beyond the noise, or only a level beyond its floor."""

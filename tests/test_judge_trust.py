@@ -60,7 +60,7 @@ def test_figures_of_another_judge_are_not_said_and_why_is() -> None:
     (warning,) = warnings(newer, measured(CLAIMS))
     assert warning.code == "not_calibrated"
     assert warning.message == (
-        "The judge is not calibrated: evals/judge.json is of another one (other the model's weights, prompts). "
+        "The judge is not calibrated: evals/judge.json is of another one (other weights of the model, prompts). "
         "`faithbot calibrate` measures this one."
     )
 

@@ -138,7 +138,7 @@ def test_a_pull_request_that_moved_on_or_was_closed_gets_no_comment(
     assert api.writes() == []
 
 
-def test_two_pull_requests_from_one_branch_at_one_commit_are_told_apart_by_nothing(
+def test_two_pull_requests_from_one_branch_at_one_commit_are_told_apart_by_nothing_else(
     tmp_path: Path, api: GitHubDouble
 ) -> None:
     api.add_pull_request(8, HEAD, head="mona:friendlier", base="release/2")
@@ -147,6 +147,20 @@ def test_two_pull_requests_from_one_branch_at_one_commit_are_told_apart_by_nothi
         "pull requests #7 and #8 come from one branch and are all at commit 1111111: the run does not say which"
     )
     assert api.writes() == []
+
+
+def test_of_two_pull_requests_of_one_branch_the_run_says_which(tmp_path: Path, api: GitHubDouble) -> None:
+    api.add_pull_request(8, HEAD, head="mona:friendlier", base="release/2")
+    artifact(tmp_path, pull_request=8)
+    post(tmp_path, api)
+    assert (len(api.bodies(7)), len(api.bodies(8))) == (0, 1)
+
+
+def test_a_run_cannot_choose_a_pull_request_of_another_commit(tmp_path: Path, api: GitHubDouble) -> None:
+    api.add_pull_request(9, "a" * 40, head="octocat:other")
+    artifact(tmp_path, pull_request=9)
+    post(tmp_path, api)
+    assert (len(api.bodies(7)), len(api.bodies(9))) == (1, 0)
 
 
 @pytest.mark.parametrize("changes", [{"head_owner": "eve"}, {"head_branch": "main"}])

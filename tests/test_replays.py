@@ -41,7 +41,7 @@ def test_another_prompt_is_compared_by_the_evidence_judge(tmp_path: Path) -> Non
 def test_another_prompt_is_compared_by_the_scores_that_were_recorded(tmp_path: Path) -> None:
     code, comment, results = replay(tmp_path, RECORDED, "main", "nomarkdown")
     assert (code, results["verdict"]) == (0, "pass")
-    assert list(results["metrics"]) == ["faithfulness", "answer_relevance", "abstention_rate"]
+    assert list(results["metrics"]) == ["faithfulness", "citation_validity", "answer_relevance", "abstention_rate"]
     assert results["metrics"]["faithfulness"]["base"] == pytest.approx(0.980, abs=0.001)
     assert "gpt_groundedness as faithfulness and gpt_relevance as answer relevance (1 to 5 is 0 to 1)" in (
         comment.replace("&#95;", "_")

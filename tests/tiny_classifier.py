@@ -54,6 +54,7 @@ def make_tokenizer() -> Tokenizer:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(token, VOCABULARY[token]) for token in ("[CLS]", "[SEP]")],
     )
+    tokenizer.add_special_tokens(list(SPECIAL))
     tokenizer.enable_truncation(max_length=16)
     tokenizer.enable_padding(length=16)
     return tokenizer

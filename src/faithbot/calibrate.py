@@ -15,7 +15,7 @@ from faithbot.judge.files import JudgeFiles, read_judge_files
 from faithbot.judge.registry import open_judge
 from faithbot.judge_file import judge_settings
 from faithbot.labelled_claims import LabelledClaims, read_labelled_claims
-from faithbot.measure_agreement import Measured, measure_agreement
+from faithbot.measure_agreement import Measured, measure_agreement, require_both_kinds
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
 from faithbot.output_files import OutputFile
@@ -78,11 +78,12 @@ class ConfiguredJudge:
 async def calibrate(request: CalibrateRequest, progress: Progress) -> Calibrated:
     """Judge all labelled claims, measure, and write the file."""
     labelled = read_labelled_claims(request.labels)
+    require_both_kinds(labelled.claims)
     configured = find_judge(request.config, request.method, request.model)
     path = request.output or configured.folder / configured.file
     output = OutputFile(path)
     async with ModelPool(request.cache) as models:
-        judge = open_judge(configured.settings, models.open, configured.files)
+        judge = open_judge(configured.settings, models.open, configured.files, request.cache)
         fingerprint = await judge.fingerprint()
         file, given_up = continue_calibration(path, fingerprint)
         claims = await _check_all(judge, labelled.claims, models, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ from faithbot.golden_cautions import find_golden_cautions
 from faithbot.grading_files import find_broken_grading
 from faithbot.judge.further import FurtherJudge
 from faithbot.judge.registry import open_grader, open_judge
+from faithbot.judge.relevance import RELEVANCE_OPTION
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
 from faithbot.plain_text import count
@@ -27,10 +29,9 @@ from faithbot.systems.answered_before import AnsweredBefore
 from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from faithbot.config import LoadedConfig
     from faithbot.judge.protocol import Judge, JudgeFingerprint
     from faithbot.judge.relevance import RelevanceGrader
     from faithbot.plan import CompareRequest, Plan
@@ -47,7 +48,46 @@ async def run_comparison(request: CompareRequest, progress: Progress) -> Results
 
 async def run_plan(plan: Plan, progress: Progress) -> Results:
     """Answer, judge and compare."""
-    evaluated = await _evaluate(plan, plan.sides, plan.runs, progress)
+    return await run_prepared(prepare(plan), progress)
+
+
+async def run_against_itself(plan: Plan, progress: Progress) -> Results:
+    """An A/A run: head's configuration with twice the runs, one half of them compared with the other."""
+    return await run_prepared(prepare(plan, against_itself=True), progress)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan of which all is done that needs no model: what the prompts ask is known, and no server was needed."""
+
+    plan: Plan
+    runs: RunPlan
+    models: ModelPool
+    systems: Mapping[SideName, System]
+    against_itself: bool
+
+
+def prepare(plan: Plan, *, against_itself: bool = False) -> Prepared:
+    """Open and prepare the systems; for an A/A run only head's, for twice the runs."""
+    models = ModelPool(plan.request.cache)
+    fewest = plan.runs.fewest
+    runs = RunPlan(2 * fewest, 2 * fewest) if against_itself else plan.runs
+    names: Iterable[SideName] = ("head",) if against_itself else plan.sides
+    opened = {name: _open_system(plan, name, runs.most, models) for name in names}
+    systems = {name: opened[name] for name in SIDES if name in opened}
+    return Prepared(plan, runs, models, systems, against_itself)
+
+
+async def run_prepared(prepared: Prepared, progress: Progress) -> Results:
+    """Answer, judge and compare.
+
+    In an A/A run whatever differs is noise. The halves draw with different seeds, so no question counts as unchanged.
+    """
+    plan, evaluated = prepared.plan, await _evaluate(prepared, progress)
+    if prepared.against_itself:
+        runs = plan.runs.fewest
+        sides = in_halves(evaluated.sides["head"], runs)
+        return compare(evaluated.grading, sides, runs=runs, changes=(), usage=evaluated.usage)
     notices = [
         *_broken_grading(plan),
         *_behind_base(plan.root, evaluated.sides),
@@ -67,35 +107,22 @@ def pass_without_work(plan: Plan) -> Results:
     return results.model_copy(update={"warnings": tuple(_broken_grading(plan))})
 
 
-async def run_against_itself(plan: Plan, progress: Progress) -> Results:
-    """An A/A run: head's configuration with twice the runs, one half of them compared with the other.
-
-    Whatever differs is noise. The halves draw with different seeds, so no question counts as unchanged.
-    """
-    runs = plan.runs.fewest
-    evaluated = await _evaluate(plan, {"head": plan.sides["head"]}, RunPlan(2 * runs, 2 * runs), progress)
-    sides = in_halves(evaluated.sides["head"], runs)
-    return compare(evaluated.grading, sides, runs=runs, changes=(), usage=evaluated.usage)
-
-
 class _Evaluated(NamedTuple):
     sides: dict[SideName, Side]
     grading: Grading
     usage: Usage
 
 
-async def _evaluate(
-    plan: Plan, sides: Mapping[SideName, LoadedConfig], runs: RunPlan, progress: Progress
-) -> _Evaluated:
-    async with ModelPool(plan.request.cache) as models:
-        opened = {name: await _open_system(plan, name, runs.most, models) for name in sides}
-        systems: dict[SideName, System] = {name: opened[name].system for name in SIDES if name in opened}
+async def _evaluate(prepared: Prepared, progress: Progress) -> _Evaluated:
+    plan, runs, systems = prepared.plan, prepared.runs, prepared.systems
+    async with prepared.models as models:
+        answering = {name: await _describe(plan, name, systems[name]) for name in plan.sides if name in systems}
         with blamed_on(plan.grader), _named(plan.sides[plan.grader].place("judge", "model")):
             judge = open_judge(plan.judge, models.open, plan.judge_files, plan.request.cache)
             fingerprint = await judge.fingerprint()
         grader = open_grader(plan.judge, models.open, plan.judge_files) if "answer_relevance" in plan.further else None
         _reserve(plan, max(system.longest_call for system in systems.values()), judge, grader)
-        progress.say(_announcement(len(plan.questions), runs, {name: opened[name].model for name in systems}))
+        progress.say(_announcement(len(plan.questions), runs, {name: answering[name].model for name in systems}))
         grading = _grading(plan, fingerprint, runs, grader)
         started = time.monotonic()
         answers = await evaluate(
@@ -110,7 +137,7 @@ async def _evaluate(
             ask_again=partial(questions_to_ask_again, grading),
         )
         usage = _usage(models, sum(map(len, answers.values())), time.monotonic() - started)
-    recorded = {name: _side(plan, name, opened[name].model, opened[name].digest, answers[name]) for name in systems}
+    recorded = {name: _side(plan, name, *answering[name], answers[name]) for name in systems}
     return _Evaluated(recorded, grading, usage)
 
 
@@ -124,7 +151,7 @@ def _reserve(plan: Plan, longest_call: int, judge: Judge, grader: RelevanceGrade
 
 def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan, grader: RelevanceGrader | None) -> Grading:
     config = plan.sides[plan.grader].config
-    options = fingerprint.options if grader is None else {**fingerprint.options, "answer_relevance": grader.version}
+    options = fingerprint.options if grader is None else {**fingerprint.options, RELEVANCE_OPTION: grader.version}
     return Grading(
         questions=plan.questions,
         gate={name: gate.min_effect for name, gate in config.gate.items()},
@@ -165,21 +192,25 @@ def _named(place: str) -> Iterator[None]:
         raise UsageError(f"{place}: {error}") from None
 
 
-class _OpenSystem(NamedTuple):
-    system: System
-    model: str
-    digest: str
-
-
-async def _open_system(plan: Plan, name: SideName, runs: int, models: ModelPool) -> _OpenSystem:
-    """One side's system, ready to answer, its model known to be there."""
+def _open_system(plan: Plan, name: SideName, runs: int, models: ModelPool) -> System:
+    """One side's system, prepared for all questions."""
     loaded = plan.sides[name]
     with blamed_on(name):
         recorded = plan.answers.get(name)
         system = AnsweredBefore(recorded) if recorded else open_system(loaded, plan.judge, runs, models.open)
         system.prepare(plan.questions)
-        with _named(loaded.place(*MODEL_KEY)):
-            return _OpenSystem(system, *await system.describe())
+        return system
+
+
+class _Answering(NamedTuple):
+    model: str
+    digest: str
+
+
+async def _describe(plan: Plan, name: SideName, system: System) -> _Answering:
+    """One side's model, known to be there."""
+    with blamed_on(name), _named(plan.sides[name].place(*MODEL_KEY)):
+        return _Answering(*await system.describe())
 
 
 def _usage(models: ModelPool, answers: int, seconds: float) -> Usage:

@@ -63,10 +63,8 @@ def measure_agreement(labelled: Sequence[LabelledClaim], judged: Sequence[Claim]
     if not pairs:
         raise UsageError(f"the judge could score none of the claims; the first: {judged[0].unscored}.")
     labels, claims = [people for people, _ in pairs], [claim for _, claim in pairs]
-    truth = np.array([people.label == "supported" for people in labels])
-    if truth.all() or not truth.any():
-        kind, other = ("supported", "unsupported") if truth.all() else ("unsupported", "supported")
-        raise UsageError(f"all {len(labels)} claims are labelled {kind}: add some that are {other}.")
+    require_both_kinds(labels)
+    truth = _truth(labels)
     has_probabilities = method not in WITHOUT_CLAIMS and all(claim.probability is not None for claim in claims)
     unscored = len(judged) - len(claims)
     as_it_is = _agreement(labels, claims, unscored, has_probabilities=has_probabilities)
@@ -75,6 +73,18 @@ def measure_agreement(labelled: Sequence[LabelledClaim], judged: Sequence[Claim]
     if len(claims) < FEWEST_TO_CORRECT:
         return Measured(as_it_is, None, None, f"that takes {FEWEST_TO_CORRECT} labelled claims")
     return _calibrate(as_it_is, labels, claims, truth)
+
+
+def require_both_kinds(labelled: Sequence[LabelledClaim]) -> None:
+    """:class:`UsageError` where all claims are labelled supported, or none."""
+    truth = _truth(labelled)
+    if truth.all() or not truth.any():
+        kind, other = ("supported", "unsupported") if truth.all() else ("unsupported", "supported")
+        raise UsageError(f"all {len(labelled)} claims are labelled {kind}: add some that are {other}.")
+
+
+def _truth(labelled: Sequence[LabelledClaim]) -> Flags:
+    return np.array([people.label == "supported" for people in labelled])
 
 
 def _calibrate(as_it_is: Agreement, labels: Sequence[LabelledClaim], claims: Sequence[Claim], truth: Flags) -> Measured:
@@ -91,8 +101,10 @@ def _calibrate(as_it_is: Agreement, labels: Sequence[LabelledClaim], claims: Seq
 def _calibrated_by_others(claims: Sequence[Claim], truth: Flags) -> list[Claim]:
     """Each claim by a calibration fitted on nine tenths that it is not among: else it would flatter the judge."""
     fold = np.random.default_rng(_SEED).permutation(len(claims)) % _FOLDS
-    by_fold = [_fit([claim for claim, of in zip(claims, fold, strict=True) if of != held_out], truth[fold != held_out])
-               for held_out in range(_FOLDS)]  # fmt: skip
+    by_fold = []
+    for held_out in range(_FOLDS):
+        others = np.flatnonzero(fold != held_out).tolist()
+        by_fold.append(_fit([claims[row] for row in others], truth[others]))
     return [calibrated(claim, by_fold[of]) for claim, of in zip(claims, fold, strict=True)]
 
 
@@ -109,7 +121,7 @@ def _probabilities(claims: Sequence[Claim]) -> NDArray[np.float64]:
 def _agreement(
     labels: Sequence[LabelledClaim], claims: Sequence[Claim], unscored: int, *, has_probabilities: bool
 ) -> Agreement:
-    truth = np.array([people.label == "supported" for people in labels])
+    truth = _truth(labels)
     judged = np.array([claim.support == "supported" for claim in claims])
     moments = labelled_moments(truth.astype(float), judged.astype(float))
     return Agreement(

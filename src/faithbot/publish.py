@@ -12,14 +12,13 @@ import stat
 from typing import TYPE_CHECKING
 
 from faithbot.action.activity import NothingToDo
-from faithbot.action.delivery import ROOM_FOR_OTHERS
+from faithbot.action.comment_section import compose_section
 from faithbot.action.report_files import RESULTS_FILE
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
 from faithbot.github.comment import write_section
 from faithbot.github.pull_requests import find_pull_requests
-from faithbot.github.sections import LIMIT, MAIN, Section
-from faithbot.report.comment import render_comment
+from faithbot.github.sections import MAIN
 from faithbot.report.escape import escape_text
 from faithbot.untrusted_results import MAX_BYTES, parse_results
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from faithbot.github.event import WorkflowRunEvent
     from faithbot.github.pull_requests import PullRequest
     from faithbot.github.runner import Runner
+    from faithbot.github.sections import Section
     from faithbot.results import Results
 
 ORIGIN = "> Measured by the run of the pull request itself, which had no permission to write here."
@@ -56,11 +56,13 @@ def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | 
         raise UsageError(f"{folder / RESULTS_FILE} is not about {event.head_sha[:7]}, the commit of the run.")
     repository = open_repository(runner.repository, token, runner.api_url)
     found = find_pull_requests(repository, event.head_owner, event.head_branch, event.head_sha)
+    if len(found) > 1:  # which of them only the artifact says: it can choose among those alone that have this commit
+        found = [pull for pull in found if pull.number == results.pull_request] or found
     if len(found) != 1:
         return NothingToDo(_not_one(found, event))
     run_url = f"{runner.server_url}/{runner.repository}/actions/runs/{event.run_id}"
-    text = "\n\n".join([ORIGIN, *_doubt(results, event), _render(results, run_url)])
-    posted = write_section(repository, found[0].number, key, Section(MAIN, event.head_sha, text))
+    section = _compose(results, event, run_url)
+    posted = write_section(repository, found[0].number, key, section)
     if isinstance(posted, Refused):
         raise EvaluationError(posted.advice)
     return posted
@@ -107,9 +109,9 @@ def _read_file(path: Path) -> bytes:
         os.close(descriptor)
 
 
-def _render(results: Results, run_url: str) -> str:
+def _compose(results: Results, event: WorkflowRunEvent, run_url: str) -> Section:
     try:
-        return render_comment(results, run_url=run_url, limit=LIMIT - ROOM_FOR_OTHERS)
+        return compose_section(results, MAIN, event.head_sha, run_url, [ORIGIN, *_doubt(results, event)])
     except Exception as error:  # noqa: BLE001 - each part has its type, but together they can be anything
         raise UsageError(
             f"{RESULTS_FILE} does not fit together: it cannot be rendered ({type(error).__name__})."

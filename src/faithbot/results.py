@@ -110,6 +110,8 @@ class MetricComparison(_Record):
     """Questions that at least one side scored: where it is larger, the rest was answered on one side only."""
     gated: bool
     better: Literal["higher", "lower"]
+    worsened: bool = False
+    """Of a metric that is not gated: worse by the rule of the gated ones. Those that are not gated share its 5 %."""
     improved: bool = False
     """Better by more than the noise, by the same rule."""
     interval: tuple[float, float] | None = None
@@ -320,6 +322,8 @@ class Results(_Record):
     """Set where the evaluation could not be done; the verdict is then `inconclusive`."""
     head_commit: str | None = None
     """Head of the pull request, where the commit under test is GitHub's merge of it with base."""
+    pull_request: int | None = None
+    """Number of the pull request that it is about; None where it is about none, or not on GitHub."""
 
     def to_json(self) -> str:
         """The text of `results.json`. Half a surrogate pair, which a reply may hold and no file, becomes `?`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +25,8 @@ from faithbot.github.api import open_repository
 from faithbot.github.event import read_event
 from faithbot.github.runner import Runner
 from faithbot.github.sections import parse_sections
+from faithbot.job import pass_without_work
+from faithbot.plan import CompareRequest, make_plan
 from faithbot.results import Results
 from github_double import GitHubDouble
 from hosted_pull_request import NUMBER, PAYLOADS, HostedPullRequest, host_pull_request
@@ -322,6 +326,64 @@ def test_an_event_that_names_no_commits_is_explained(job: Job) -> None:
     assert "give it an input `pr`" in outcome.errors[0]
     assert job.api.writes() == []
     assert job.outputs()["verdict"] == "inconclusive"
+
+
+def test_another_judge_takes_the_answers_that_the_pull_requests_own_run_recorded(job: Job) -> None:
+    pull = open_pull_request(job, FRIENDLIER)
+    page = job.api.add_artifact(pull.head, recorded_archive(pull, head_commit=pull.head))
+    outcome = job.run_event("workflow_dispatch", dispatched(), pull.main, **{"judge-method": "evidence"})
+    assert f"faithbot: judging again the answers that {page} recorded" in outcome.log
+    results = job.results()
+    assert {answer.answer for side in results.sides.values() for answer in side.answers} == {"Two years."}
+    assert results.usage.model_calls == 0
+    section = parse_sections(job.api.bodies(NUMBER)[0])["stronger-judge"].text
+    assert section.startswith("## Judged again, by another judge\n")
+    assert "nothing was answered anew" in section
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"head_commit": "a" * 40}, "results.json is not about"),
+        ({"questions": ()}, "do not fit: the questions are others now"),
+        ({"runs": "many"}, "results.json is no results.json of this version of faithbot: runs:"),
+    ],
+)
+def test_recorded_answers_that_do_not_fit_are_made_anew(job: Job, changes: dict[str, object], problem: str) -> None:
+    pull = open_pull_request(job, FRIENDLIER)
+    job.api.add_artifact(pull.head, recorded_archive(pull, **{"head_commit": pull.head, **changes}))
+    inputs = {"judge-method": "evidence", "ollama-url": "http://127.0.0.1:9"}
+    outcome = job.run_event("workflow_dispatch", dispatched(), pull.main, **inputs)
+    assert problem in next(line for line in outcome.log.splitlines() if "answering anew: " in line)
+    assert outcome.code == 2  # there is no Ollama to answer anew
+
+
+def test_without_the_permission_to_read_artifacts_answers_are_made_anew(job: Job) -> None:
+    pull = open_pull_request(job, FRIENDLIER)
+    job.api.add_token(TOKEN, permissions={"pull_requests": "write", "statuses": "write"})
+    inputs = {"judge-method": "evidence", "ollama-url": "http://127.0.0.1:9"}
+    outcome = job.run_event("workflow_dispatch", dispatched(), pull.main, **inputs)
+    assert "the token lacks `actions: read`" in outcome.log
+
+
+def dispatched() -> dict[str, object]:
+    """What GitHub sends when somebody starts a workflow by hand for the pull request."""
+    loaded: dict[str, object] = json.loads((PAYLOADS / "workflow_dispatch.json").read_text())
+    return loaded | {"inputs": {"pr": str(NUMBER)}}
+
+
+def recorded_archive(pull: HostedPullRequest, **changes: object) -> bytes:
+    """The artifact of a run in which every question was answered with two years."""
+    request = CompareRequest(pull.workspace, pull.main, pull.merge, "faithbot.yaml", pull.workspace / "cache")
+    results = pass_without_work(make_plan(request)).model_dump(mode="json")
+    answer = {"answer": "Two years.", "contexts": [{"text": "The warranty is two years."}]}
+    for side in results["sides"].values():
+        ids = [(question["id"], run) for question in results["questions"] for run in (1, 2)]
+        side["answers"] = [{"question_id": question, "run": run, **answer} for question, run in ids]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as members:
+        members.writestr("results.json", json.dumps({**results, **changes}))
+    return packed.getvalue()
 
 
 def test_on_workflow_run_the_artifact_is_published(job: Job) -> None:

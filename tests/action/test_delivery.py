@@ -161,7 +161,7 @@ def test_lines_of_other_commits_than_the_pull_requests_own_are_not_annotated(
 
 def test_one_side_alone_says_what_it_is(desk: Desk) -> None:
     desk.deliver(examples.first(), Activity("measure", None, MERGE, note="Measured once."))
-    assert desk.summary.startswith("## The default branch by itself\n> Measured once.\n\n")
+    assert desk.summary.startswith("## The default branch by itself\n\n> Measured once.\n\n")
     assert "### ⚪ Faithfulness 0.91 ± 0.03\n" in desk.summary
     assert "First evaluation" not in desk.summary
 
@@ -199,7 +199,7 @@ def test_what_must_be_known_about_the_commits_stands_above_the_result_as_plain_t
     desk: Desk, api: GitHubDouble
 ) -> None:
     desk.deliver(about(examples.improvement()), replace(BESIDE, section=OWN_GRADING, note="not of its merge into <b>"))
-    start = "## Graded as this pull request would have it\n> not of its merge into &lt;b&gt;\n\n"
+    start = "## Graded as this pull request would have it\n\n> not of its merge into &lt;b&gt;\n\n"
     text = parse_sections(api.bodies(NUMBER)[0])[OWN_GRADING].text
     assert text.startswith(start + "Only the two sides of this section were judged alike")
     assert desk.summary.startswith(start)

@@ -5,17 +5,19 @@ The tests of one pull request stand in the order in which a team meets them, and
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import subprocess
 import time
+import zipfile
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from actions_runner import HOST, Machine
+from actions_runner import HOST, Machine, StepOutcome
 from docker_engine import linked_copy
 from git_http_server import GitHttpServer
 from git_repository import git, make_repository
@@ -103,6 +105,15 @@ def opened(pull: Pull, branch: str, kind: str = "opened") -> dict[str, Any]:
     return event
 
 
+def packed(folder: Path) -> bytes:
+    """As actions/upload-artifact packs a folder."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as members:
+        for path in folder.iterdir():
+            members.write(path, path.name)
+    return archive.getvalue()
+
+
 @pytest.fixture(scope="module")
 def api() -> Iterator[GitHubDouble]:
     """GitHub, which fails the module if anything was asked that its description does not allow."""
@@ -138,6 +149,12 @@ def _nothing_is_left(docker_client: DockerClient, machine: Machine) -> Iterator[
     assert {network.id for network in docker_client.networks.list()} == before
 
 
+@pytest.fixture(scope="module")
+def recorded() -> bytearray:
+    """The archive of the folder that the regression's run left, which that test fills."""
+    return bytearray()
+
+
 def comment_of(api: GitHubDouble) -> str:
     """The one comment of the pull request."""
     [body] = api.bodies(NUMBER)
@@ -159,7 +176,7 @@ def test_a_push_to_the_default_branch_keeps_its_answers_for_the_next_pull_reques
 
 
 def test_a_regression_turns_red_and_is_told_everywhere(
-    origin: Path, machine: Machine, api: GitHubDouble, record_property: Any
+    origin: Path, machine: Machine, api: GitHubDouble, recorded: bytearray, record_property: Any
 ) -> None:
     pull = open_pull(origin, "from-memory")
     api.add_pull_request(NUMBER, pull.head, head="acme:from-memory")
@@ -190,6 +207,7 @@ def test_a_regression_turns_red_and_is_told_everywhere(
     assert "became unsupported" in (machine.workspace / outputs["report"]).read_text()
     # Base's answers came from the push.
     assert (results["usage"]["model_calls"], results["usage"]["cached_calls"]) == (ANSWERS_OF_A_SIDE, ANSWERS_OF_A_SIDE)
+    recorded.extend(packed(machine.workspace / "faithbot-report"))
 
 
 def test_the_token_is_nowhere_but_where_it_is_used(machine: Machine) -> None:
@@ -204,17 +222,10 @@ def test_the_token_is_nowhere_but_where_it_is_used(machine: Machine) -> None:
 def test_a_stronger_judge_adds_its_section_and_asks_the_generator_nothing(
     origin: Path, machine: Machine, api: GitHubDouble
 ) -> None:
-    """By hand, on the pull request that is red. The workspace is a checkout of main, so the commits are fetched."""
-    sha = git(origin, "rev-parse", "main")
-    check_out(origin, machine, sha)
-    event = payload("workflow_dispatch")
-    event["inputs"] = {"pr": str(NUMBER), "judge-model": "ollama/smollm2:135m"}
-    with GitHttpServer(origin.parents[1], TOKEN, host="0.0.0.0") as server:  # noqa: S104 - containers must reach it
-        machine.server_url = f"http://{HOST}:{server.port}"
-        git(machine.workspace, "remote", "set-url", "origin", f"{machine.server_url}/{REPOSITORY}.git")
-        outcome = machine.run("workflow_dispatch", event, sha, inputs={"fail-on": "never", "limit": "3"})
-        machine.server_url = "https://github.com"
+    """By hand, on the pull request that is red."""
+    outcome = judge_again(origin, machine)
     assert outcome.code == 0, outcome.log
+    assert "answering anew: no run of this repository on `pull_request` has left an artifact" in outcome.log
     comment = comment_of(api)
     assert "### ❌ Faithfulness fell by" in comment
     assert comment.index("## Judged again, by another judge") > comment.index("### ❌ Faithfulness fell by")
@@ -227,6 +238,45 @@ def test_a_stronger_judge_adds_its_section_and_asks_the_generator_nothing(
         "faithbot",
         "faithbot (stronger-judge)",
     ]
+
+
+def judge_again(origin: Path, machine: Machine) -> StepOutcome:
+    """The stronger judge by hand. The workspace is a checkout of main, so the commits are fetched."""
+    sha = git(origin, "rev-parse", "main")
+    check_out(origin, machine, sha)
+    event = payload("workflow_dispatch")
+    event["inputs"] = {"pr": str(NUMBER), "judge-model": "ollama/smollm2:135m"}
+    with GitHttpServer(origin.parents[1], TOKEN, host="0.0.0.0") as server:  # noqa: S104 - containers must reach it
+        machine.server_url = f"http://{HOST}:{server.port}"
+        git(machine.workspace, "remote", "set-url", "origin", f"{machine.server_url}/{REPOSITORY}.git")
+        outcome = machine.run("workflow_dispatch", event, sha, inputs={"fail-on": "never", "limit": "3"})
+        machine.server_url = "https://github.com"
+    return outcome
+
+
+def test_a_stronger_judge_without_that_cache_takes_the_answers_that_the_pull_request_left(
+    origin: Path, machine: Machine, api: GitHubDouble, recorded: bytearray
+) -> None:
+    """On GitHub's runners no other run sees the cache of a pull request."""
+    page = api.add_artifact(git(origin, "rev-parse", "from-memory"), bytes(recorded))
+    calls = machine.root / "temp" / "faithbot" / "calls"
+    calls.rename(calls.with_name("set-aside"))
+    try:
+        outcome = judge_again(origin, machine)
+    finally:
+        shutil.rmtree(calls, ignore_errors=True)
+        calls.with_name("set-aside").rename(calls)
+    assert outcome.code == 0, outcome.log
+    assert f"judging again the answers that {page} recorded" in outcome.log
+    assert "nothing was answered anew" in comment_of(api)
+    results = machine.results()
+    usage = results["usage"]
+    assert 0 < usage["model_calls"] + usage["cached_calls"] <= usage["answers"] == 3 * 2 * 2  # of the judge alone
+    with zipfile.ZipFile(io.BytesIO(recorded)) as archive:
+        before = json.loads(archive.read("results.json"))
+    for name, side in results["sides"].items():
+        answers = {(each["question_id"], each["run"]): each["answer"] for each in before["sides"][name]["answers"]}
+        assert all(answers[each["question_id"], each["run"]] == each["answer"] for each in side["answers"])
 
 
 def test_a_merge_queue_gets_its_answer(origin: Path, machine: Machine, api: GitHubDouble) -> None:

@@ -85,7 +85,7 @@ def test_it_starts_serves_the_folder_and_is_gone_at_once(
     with start_service(settings, lines.append) as service:
         assert models_of(service) == [MODEL]
         assert [line.split()[0] for line in lines] == ["Ollama", "Ollama"]
-        assert "Listening on" in service.logs(50)
+        assert "Listening on" in service.logs(200)
 
         container = docker_client.containers.get(service.container_id)
         configured, granted = container.attrs["Config"], container.attrs["HostConfig"]

@@ -87,10 +87,23 @@ def test_a_comment_whose_author_is_gone_is_not_ours(api: GitHubDouble, repositor
     assert find_comment(repository, 7, "rag") is None
 
 
-def test_of_several_the_newest_is_kept_up_to_date(api: GitHubDouble, repository: Repository) -> None:
+def test_of_several_the_newest_stays_with_the_sections_of_all(api: GitHubDouble, repository: Repository) -> None:
+    """As a run leaves them that was cancelled between posting a second one and joining it with the first."""
+    stronger = [Section("stronger", HEAD, text) for text in ("older", "newer")]
+    for section in stronger:
+        add_ours(api, body=join_sections("rag", {"main": Section("main", HEAD, "old"), "stronger": section}))
+    url = write(repository)
+    (comment,) = api.comments(7)
+    assert (url, comment["id"]) == (comment["html_url"], 1002)
+    assert parse_sections(comment["body"]) == {"main": Section("main", HEAD, "new"), "stronger": stronger[1]}
+
+
+def test_several_that_cannot_be_joined_cost_nothing_else(api: GitHubDouble) -> None:
+    repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=1))
     for _ in range(2):
         add_ours(api)
-    write(repository)
+    api.failures.append(Failure(502, only="DELETE"))
+    assert not isinstance(write(repository), Refused)
     assert api.bodies(7) == [OURS, f"{START}new\n"]
 
 

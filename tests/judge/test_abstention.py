@@ -103,6 +103,10 @@ REFUSALS = {
         "Sorry, that's outside the scope of the documents I have.",
         "I don't see any mention of it in the sources.",
         "Details about the price are not given in the passage.",
+        "Therefore, it is unable to answer the question with confidence.",
+        "Therefore, it is not possible to provide a complete answer based on the given passages.",
+        "None of the passages explicitly state what the drawer is for.",
+        "The ambience, music, Wi-Fi availability, and parking details are not specified in the provided data.",
     ],
     "German": [
         "Das weiß ich nicht.",
@@ -373,6 +377,9 @@ REFUSALS = {
 }
 
 ANSWERS = [
+    "It is important to note that the plan does not cover services outside of Washington.",
+    "There are exceptions, such as being unable to find an in-network provider.",
+    "The passages give all the information needed: there is no deductible.",
     "",
     "The warranty does not cover water damage.",
     "If you don't know the size, measure your foot.",

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adversarial_inputs import ATTACKS, CONTEXTS, SOUND, SPECIAL_TOKENS, WRONG, Attack
+from adversarial_inputs import ATTACKS, CONTEXTS, RETURNS, SOUND, SPECIAL_TOKENS, WRONG, Attack
+from faithbot.judge.claims import ClaimsJudge
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.fencing import fenced
 from faithbot.judge.label import LabelJudge, parse_label
@@ -112,6 +113,18 @@ def test_an_answer_stays_within_its_element(name: str, attack: Attack) -> None:
         inside = re.findall(r"<(answer|claim|sentence)\b[^>]*>\n(.*?)\n</\1>", prompt, re.DOTALL)
         assert any("Begin8" in text and "end9" in text for _, text in inside)
         assert prompt.count("Begin8") == prompt.count("end9") == 1
+
+
+@each_attack
+def test_a_claim_stays_within_its_element(attack: Attack) -> None:
+    texts = []
+    for claim in (SOUND, f"{SOUND} {attack.text}"):
+        model = ScriptedModel(['{"1": "unknown"}'] * 4)
+        asyncio.run(ClaimsJudge(model, Prompts()).check(claim, [CONTEXTS[0], f"{RETURNS} {claim}"]))
+        texts.append("".join(message.content for request in model.requests for message in request.messages))
+    harmless, attacked = texts
+    assert elements(attacked) == elements(harmless)
+    assert [token for token in SPECIAL_TOKENS if token in attacked] == []
 
 
 @pytest.mark.parametrize("token", SPECIAL_TOKENS)

@@ -13,6 +13,7 @@ from faithbot.judge.calibrated import CalibratedJudge, calibrated, without_calib
 from faithbot.judge.calibration import CalibrationFile, PlattCalibration
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Support
+from faithbot.judge.relevance import RELEVANCE_OPTION
 from faithbot.platt import Platt
 
 CONTEXTS = ["The stove burns gas. It weighs 90 kilograms and comes with a two-year warranty."]
@@ -62,6 +63,12 @@ def test_a_calibrated_judge_is_another_judge_than_the_uncalibrated_one() -> None
     assert len({fingerprint.digest, other.digest, FINGERPRINT.digest}) == 3
     assert without_calibration(fingerprint) == (FINGERPRINT, True)
     assert without_calibration(FINGERPRINT) == (FINGERPRINT, False)
+
+
+def test_a_calibration_stays_that_of_the_judge_where_it_grades_relevance_as_well() -> None:
+    graded = FINGERPRINT.model_copy(update={"options": {RELEVANCE_OPTION: "1-abc"}})
+    assert graded.digest != FINGERPRINT.digest
+    assert without_calibration(graded) == (FINGERPRINT, False)
 
 
 def test_a_file_of_another_judge_calibrates_nothing() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from faithbot.errors import UsageError
+from faithbot.judge.blind_spots import ProbeResult, found
 from faithbot.judge.calibration import (
     CalibrationFile,
     PlattCalibration,
@@ -74,8 +75,9 @@ def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
 
 
 def test_the_other_commands_part_stays_in_a_file_of_the_same_judge(tmp_path: Path) -> None:
-    path = written(tmp_path, probe={"number": 9})
-    assert continue_calibration(path, JUDGE) == (FILE.model_copy(update={"probe": {"number": 9}}), None)
+    probed = ProbeResult(judge=JUDGE.digest, faults={"number": found(9, 10)}, sound={})
+    path = written(tmp_path, probe=probed.model_dump(mode="json"))
+    assert continue_calibration(path, JUDGE) == (FILE.model_copy(update={"probe": probed}), None)
 
 
 def test_nothing_is_kept_of_another_judges_file_and_that_is_said(tmp_path: Path) -> None:
@@ -83,7 +85,7 @@ def test_nothing_is_kept_of_another_judges_file_and_that_is_said(tmp_path: Path)
     file, word = continue_calibration(written(tmp_path), other)
     assert file == CalibrationFile.blank(other)
     assert word is not None
-    assert word.endswith("was of another judge (the model's weights): it is replaced, nothing of it is kept.")
+    assert word.endswith("was of another judge (other weights of the model): it is replaced, nothing of it is kept.")
 
 
 def test_what_is_no_calibration_is_not_overwritten(tmp_path: Path) -> None:

@@ -83,6 +83,14 @@ def test_a_claim_made_twice_is_judged_once() -> None:
     assert extract("", ["It burns gas.", "it burns gas."]) == ["It burns gas."]
 
 
+def test_a_very_long_answer_is_taken_apart_in_several_calls() -> None:
+    sentences = [f"Part {number} of the tent is red." for number in range(90)]
+    model = ScriptedModel([CallError("too long"), "", json.dumps({"1": ["The tent is red."]})])
+    claims = asyncio.run(ClaimExtractor(model, Prompts()).extract(QUESTION, " ".join(sentences), sentences))
+    asyncio.run(model.aclose())
+    assert [claim.sentence for claim in claims] == sentences
+
+
 def test_a_claim_is_tied_to_its_sentence() -> None:
     model = ScriptedModel([json.dumps({"1": TAKEN_APART[:2], "2": TAKEN_APART[2:]})])
     claims = asyncio.run(ClaimExtractor(model, Prompts()).extract(QUESTION, " ".join(SENTENCES), SENTENCES))

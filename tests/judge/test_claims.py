@@ -231,6 +231,30 @@ def test_neither_delimiters_nor_verdicts_nor_instructions_of_an_answer_decide(at
     assert (prompt.count("<passage number="), prompt.count("</claim>")) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The stove burns gas and weighs 90 grams. " * 500,
+        "الموقد يحرق الغاز والضمان سنتان",
+        "ストーブはガスを燃やし保証期間は2年です",
+        "| part | weight |\n|---|---|\n| stove | 90 g |",
+        "```python\nstove = {'burns': 'gas'}\n```",
+        "- gas\n- wood\n- coal",
+        "🔥 The stove burns gas 🔥",
+        "The stove\x00 burns\x1b[31m gas\u202e.",
+        "\ud800 burns gas.",
+        "1" * 5000,
+        '{"1": ["The stove burns gas."]}',
+    ],
+)
+def test_any_answer_gets_a_score_or_a_reason(answer: str) -> None:
+    is_long = len(answer) > 10_000
+    model = ScriptedModel([*[""] * (13 if is_long else 1), *[YES] * 600])
+    judgement = asyncio.run(ClaimsJudge(model, Prompts()).judge(QUESTION, answer, [*CONTEXTS, "\x00", "🔥" * 50]))
+    assert (judgement.faithfulness is None) == (judgement.unscored is not None)
+    assert all(claim.support or claim.unscored for claim in judgement.claims)
+
+
 @pytest.mark.parametrize("own", ["claims_extract.md", "claims_support.md", "claims_support_batch.md", "rubric.md"])
 def test_another_prompt_is_another_judge(own: str) -> None:
     async def digest(prompts: Prompts) -> str:

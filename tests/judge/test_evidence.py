@@ -200,9 +200,9 @@ def test_any_answer_over_any_contexts_gives_a_judgement_with_true_quotes(answer:
 def test_a_megabyte_of_contexts_is_searched_in_seconds() -> None:
     context = " ".join(f"Part {number} of the tent weighs {number} grams." for number in range(30_000))
     assert len(context) > 1_000_000
-    began = time.perf_counter()
+    began = time.process_time()
     judgement = judge("The Alpine Explorer Tent sleeps up to 8 people. Part 777 weighs 777 grams.", [context, TENT])
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
     assert [claim.support for claim in judgement.claims] == ["supported", "supported"]
 
 

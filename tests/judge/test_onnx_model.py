@@ -45,6 +45,11 @@ def test_a_pair_is_never_cut_though_the_tokenizer_was_saved_with_a_limit(tmp_pat
         classifier.probabilities(premise * 2, "The stove is red.")
 
 
+def test_a_special_token_that_a_claim_spells_out_is_text(tmp_path: Path) -> None:
+    classifier = load(write_classifier(tmp_path))
+    assert classifier.count("[SEP]") == len(["[", "sep", "]"])
+
+
 @pytest.mark.parametrize(
     ("config", "tokenizer_config", "window"),
     [

@@ -56,7 +56,7 @@ def test_the_result_stands_beside_what_the_file_already_holds_of_this_judge(bike
     assert first.probe.judge == first.fingerprint.digest
     file.write_text(CalibrationFile.blank(first.fingerprint.model_copy(update={"version": "old"})).model_dump_json())
     outcome = probe(bike_shop, "--output", file, "--per-kind", "2")
-    assert "was of another judge (version of the method): it is replaced" in outcome.stdout
+    assert "was of another judge (other version of the method): it is replaced" in outcome.stdout
     assert read_calibration(file) == first
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,9 @@ from faithbot.probe.faults_of_wording import (
     without_condition,
 )
 
-NO_WORDS = words_of(())
+if TYPE_CHECKING:
+    from faithbot.probe.material import Sentence
+
 SEEDS = st.integers(0, 2**32).map(random.Random)
 
 
@@ -39,7 +42,7 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 )
 @given(rng=SEEDS)
 def test_another_number_is_written_like_the_old_one(text: str, pattern: str, rng: random.Random) -> None:
-    fault = other_number(standing_in(text), NO_WORDS, rng)
+    fault = other_number(standing_in(text), rng)
     assert fault is not None
     assert fault != text
     assert re.fullmatch(pattern, fault)
@@ -48,7 +51,7 @@ def test_another_number_is_written_like_the_old_one(text: str, pattern: str, rng
 @given(rng=SEEDS)
 def test_the_other_number_stands_in_no_passage_by_any_name(rng: random.Random) -> None:
     passages = ["Seven nights.", "Some take three nights.", "Four nights, five nights, six nights or two nights."]
-    fault = other_number(standing_in("A tour takes 1,000 nights.", *passages), NO_WORDS, rng)
+    fault = other_number(standing_in("A tour takes 1,000 nights.", *passages), rng)
     assert fault is not None
     (value,) = quantities(fault)
     assert not any(value.equals(stated) for passage in passages for stated in quantities(passage))
@@ -56,7 +59,7 @@ def test_the_other_number_stands_in_no_passage_by_any_name(rng: random.Random) -
 
 @given(rng=SEEDS)
 def test_the_other_number_is_no_sum_of_two_stated_ones(rng: random.Random) -> None:
-    fault = other_number(standing_in("It takes 3 days and 4 days more."), NO_WORDS, rng)
+    fault = other_number(standing_in("It takes 3 days and 4 days more."), rng)
     assert fault is not None
     assert "7 days" not in fault
     assert " 1 days" not in fault
@@ -75,7 +78,7 @@ def test_the_other_number_is_no_sum_of_two_stated_ones(rng: random.Random) -> No
     ],
 )
 def test_what_is_no_number_of_anything_is_left_alone(text: str) -> None:
-    assert other_number(standing_in(text), NO_WORDS, random.Random(1)) is None
+    assert other_number(standing_in(text), random.Random(1)) is None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,7 @@ def test_what_is_no_number_of_anything_is_left_alone(text: str) -> None:
 )
 @given(rng=SEEDS)
 def test_another_date(text: str, pattern: str, rng: random.Random) -> None:
-    fault = other_date(standing_in(text), NO_WORDS, rng)
+    fault = other_date(standing_in(text), rng)
     assert fault is not None
     assert fault != text
     assert re.fullmatch(pattern, fault)
@@ -99,12 +102,12 @@ def test_another_date(text: str, pattern: str, rng: random.Random) -> None:
 
 def test_a_verb_is_no_month_and_a_length_no_year() -> None:
     for text in ("You May stay, or March home.", "The coat withstands 2000 mm of water."):
-        assert other_date(standing_in(text), NO_WORDS, random.Random(1)) is None
+        assert other_date(standing_in(text), random.Random(1)) is None
 
 
 def test_a_date_that_another_passage_holds_is_not_planted() -> None:
     days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    assert other_date(standing_in("It closes on Sunday.", *days), NO_WORDS, random.Random(1)) is None
+    assert other_date(standing_in("It closes on Sunday.", *days), random.Random(1)) is None
 
 
 @pytest.mark.parametrize(
@@ -121,11 +124,11 @@ def test_a_date_that_another_passage_holds_is_not_planted() -> None:
     ],
 )
 def test_another_unit(text: str, fault: str | None) -> None:
-    assert other_unit(standing_in(text), NO_WORDS, random.Random(1)) == fault
+    assert other_unit(standing_in(text), random.Random(1)) == fault
 
 
 def test_a_unit_with_which_the_statement_is_true_is_not_planted() -> None:
-    assert other_unit(standing_in("It takes 4 months.", "It takes 4 years."), NO_WORDS, random.Random(1)) is None
+    assert other_unit(standing_in("It takes 4 months.", "It takes 4 years."), random.Random(1)) is None
 
 
 CITIES = ["He was born in Agra.", "They met in Panipat.", "The fort in Delhi is red.", "His wife was Mumtaz Mahal."]
@@ -158,7 +161,7 @@ def test_there_is_no_other_name_where_all_stand_in_the_passages_or_are_of_anothe
     ],
 )
 def test_a_statement_is_denied_where_it_is_clear_what_is_denied(text: str, fault: str | None) -> None:
-    assert negated(standing_in(text), NO_WORDS, random.Random(1)) == fault
+    assert negated(text) == fault
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,7 @@ def test_a_statement_is_denied_where_it_is_clear_what_is_denied(text: str, fault
     ],
 )
 def test_an_opposite_takes_the_place_of_a_word(text: str, fault: str | None) -> None:
-    assert opposite(standing_in(text), NO_WORDS, random.Random(1)) == fault
+    assert opposite(text, random.Random(1)) == fault
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_an_opposite_takes_the_place_of_a_word(text: str, fault: str | None) -> 
     ],
 )
 def test_a_condition_is_dropped(text: str, fault: str | None) -> None:
-    assert without_condition(standing_in(text), NO_WORDS, random.Random(1)) == fault
+    assert without_condition(text) == fault
 
 
 @pytest.mark.parametrize(
@@ -212,7 +215,7 @@ def test_a_condition_is_dropped(text: str, fault: str | None) -> None:
     ],
 )
 def test_a_refusal_becomes_a_claim(text: str, fault: str | None) -> None:
-    assert refusal_turned(standing_in(text), NO_WORDS, random.Random(1)) == fault
+    assert refusal_turned(text) == fault
 
 
 def test_an_addition_comes_from_another_document_and_is_not_known_to_the_passages() -> None:
@@ -223,8 +226,8 @@ def test_an_addition_comes_from_another_document_and_is_not_known_to_the_passage
     unknown = standing_in("The deposit is paid back in cash.", document="b.md")
     words = words_of(["the deposit a helmet it"])
 
-    def add(*others: object) -> str | None:
-        return with_addition(sentence, words, random.Random(1), list(others))
+    def add(*others: Sentence) -> str | None:
+        return with_addition(sentence, others, words, random.Random(1))
 
     assert add(same_document, known, points_back) is None
     assert add(same_document, known, points_back, unknown) == (

@@ -38,6 +38,13 @@ CASES = (
     examples.stopped_early,
     examples.below_its_floor,
 )
+MANY_METRICS = {
+    "faithfulness": metric(0.91, 0.90, 0.03),
+    "citation_validity": metric(0.97, 0.98, gated=False),
+    "answer_correctness": metric(0.71, 0.70, gated=False),
+    "context_recall": metric(0.8, 0.6, gated=False, p_value=0.001, worsened=True),
+    "hit_rate": metric(0.92, 0.92, gated=False),
+}
 OWN_TAGS = {"!--", "details", "summary", "strong", "code", "sub", "br", "span"}
 
 
@@ -88,6 +95,21 @@ def test_more_than_five_claims_are_folded() -> None:
     assert "lifetime warranty" in opened
     assert "40 countries" not in opened
     assert "40 countries" in folded
+
+
+def test_metrics_that_nobody_gates_and_that_did_not_move_are_folded() -> None:
+    opened, folded = render_comment(results(metrics=MANY_METRICS)).split("<details>", maxsplit=1)
+    assert "| **faithfulness**" in opened
+    assert "| context recall" in opened, "it moved"
+    assert "answer correctness" not in opened
+    assert folded.startswith("<summary>3 more metrics, none clearly beyond its noise</summary>")
+    assert all(name in folded for name in ("| answer correctness", "| right document retrieved", "| valid citations"))
+
+
+def test_two_of_them_are_no_reason_for_a_fold() -> None:
+    few = {name: metric for name, metric in MANY_METRICS.items() if name != "citation_validity"}
+    opened, _ = render_comment(results(metrics=few)).split("<details>", maxsplit=1)
+    assert "| answer correctness" in opened
 
 
 def test_a_passage_that_is_no_longer_retrieved_names_the_setting_that_changed() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from hypothesis import given, settings
-from test_report_comment import CASES, hostile, written_by_others
+from test_report_comment import CASES, MANY_METRICS, hostile, written_by_others
 
 import example_results as examples
 from faithbot.report.terminal import render_summary
@@ -21,6 +21,15 @@ def test_only_three_claims_are_shown() -> None:
     summary = render_summary(examples.regression())
     assert "6 claims became unsupported (chance alone would give about 0.4), the first 3:" in summary
     assert summary.count("now says:") == 3
+
+
+def test_metrics_that_did_not_move_are_counted_and_of_a_side_alone_all_are_shown() -> None:
+    both = render_summary(examples.results(metrics=MANY_METRICS))
+    assert "context recall" in both
+    assert "\n3 more metrics, none clearly beyond its noise\n" in both
+    alone = render_summary(examples.first().model_copy(update={"metrics": MANY_METRICS}))
+    assert "answer correctness" in alone
+    assert "more metrics" not in alone
 
 
 @settings(max_examples=60)

@@ -11,6 +11,7 @@ import pytest
 from faithbot.config import JudgeSettings, load_config
 from faithbot.errors import CallError, UsageError
 from faithbot.golden import Question
+from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.protocol import Judgement
 from faithbot.repository import open_snapshot
 from faithbot.systems.recorded import NO_CONTEXTS
@@ -90,9 +91,15 @@ def test_a_question_that_nobody_asked_fails_by_itself(tmp_path: Path) -> None:
         answer(system(tmp_path, [row(question="Another?")], n=1))
 
 
-@pytest.mark.parametrize("contexts", [None, [], ""])
-def test_an_answer_without_passages_is_not_judged(tmp_path: Path, contexts: Any) -> None:
+@pytest.mark.parametrize("contexts", [None, ""])
+def test_an_answer_whose_passages_were_not_recorded_is_not_judged(tmp_path: Path, contexts: Any) -> None:
     assert judgement(tmp_path, EVIDENCE, contexts=contexts) == Judgement(unscored=NO_CONTEXTS)
+
+
+def test_an_answer_that_was_given_no_passage_is_judged_and_invented(tmp_path: Path) -> None:
+    assert judgement(tmp_path, EVIDENCE, contexts=[]) is None
+    judged = asyncio.run(EvidenceJudge().judge("?", "The tent weighs two kilograms.", []))
+    assert judged.faithfulness == 0
 
 
 def test_an_abstention_needs_no_passage(tmp_path: Path) -> None:

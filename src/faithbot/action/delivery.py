@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from faithbot.action.comment_section import compose_section
 from faithbot.action.report_files import REPORT_FILE, RESULTS_FILE, artifact_file
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.exit_codes import exit_code
 from faithbot.github.api import Refused, attempt
 from faithbot.github.comment import PERMISSION, find_comment, write_section
 from faithbot.github.pull_requests import get_pull_request
-from faithbot.github.sections import LIMIT, MAIN, Section
+from faithbot.github.sections import MAIN
 from faithbot.github.status import set_status
 from faithbot.github.workflow_commands import annotate, write_outputs, write_summary
 from faithbot.report.annotations import find_annotations
-from faithbot.report.comment import render_comment, render_report
+from faithbot.report.comment import render_report
 from faithbot.report.escape import escape_text
 from faithbot.report.status import status_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from github.Repository import Repository
 
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from faithbot.results import MetricComparison, Results
 
 T = TypeVar("T")
-
-ROOM_FOR_OTHERS = 5_000
-"""Characters of a comment that one section leaves to the markers and to a shortened other section."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Delivery:
             code = 0  # it measures, and has nothing to forbid
         is_alone = activity is not None and activity.task == "measure"
         report = render_report(results, run_url=self.runner.run_url, measured_alone=is_alone)
-        report = _with_notes(report, activity)
+        report = "\n\n".join([*_notes(activity), report])
         files = self._write_files(results, report)
         self._tell_runner("the summary", lambda: write_summary(self.runner, report))
         if activity is not None and activity.status_commit is not None:
@@ -98,9 +96,8 @@ class Delivery:
                 return None
         if self._has_moved_on(repository, number, activity.head_of_pull_request):
             return None
-        body = render_comment(results, run_url=self.runner.run_url, limit=LIMIT - ROOM_FOR_OTHERS)
         commit = results.head_commit or (results.sides["head"].commit if results.sides else None) or self.runner.sha
-        section = Section(activity.section, commit, _with_notes(body, activity))
+        section = compose_section(results, activity.section, commit, self.runner.run_url, _notes(activity))
         return self._unless_refused(write_section(repository, number, key, section))
 
     def _has_moved_on(self, repository: Repository, number: int, commit: str | None) -> bool:
@@ -169,13 +166,14 @@ def _nothing_changed(results: Results) -> bool:
     return bool(gated) and results.failure is None and all(metric.method == "unchanged" for metric in gated)
 
 
-def _with_notes(markdown: str, activity: Activity | None) -> str:
-    """The result under the heading of its section, and with what must be known about the commits."""
-    if activity is None:
-        return markdown
-    notes = f"> {escape_text(activity.note)}\n" if activity.note else ""
-    caveat = f"{activity.caveat}\n" if activity.caveat else ""
-    return "\n".join(filter(None, [activity.heading, notes, caveat, markdown]))
+def _notes(activity: Activity | None) -> Iterator[str]:
+    """What stands above a result: the heading of its section, and what must be known about the commits."""
+    if activity is not None and activity.heading:
+        yield activity.heading
+    if activity is not None and activity.note:
+        yield f"> {escape_text(activity.note)}"
+    if activity is not None and activity.caveat:
+        yield activity.caveat
 
 
 def _decimal(value: float | None) -> str:

@@ -38,6 +38,7 @@ class ModelServer:
         self._inputs = inputs
         self._environ = environ
         self._phases = phases
+        self._service: OllamaService | None = None
         self._removal: Thread | None = None
 
     @property
@@ -54,27 +55,35 @@ class ModelServer:
 
     @contextmanager
     def serving(self, plan: Plan) -> Iterator[None]:
-        """All models that the plan needs from Ollama; no server where it needs none.
+        """A server for the block, filled by :meth:`fill`; none where the plan needs no model of Ollama.
 
         Where all went well, a container is removed in the background: see :meth:`wait_until_removed`.
         """
-        names = _of_ollama(plan.models)
-        if not names:
-            yield
-            return
-        with self._phases.phase("starting Ollama"):
-            service = self._start()
         try:
-            self._pull(names, plan)
+            if _of_ollama(plan.models):
+                with self._phases.phase("starting Ollama"):
+                    self._start()
             yield
         except BaseException as error:
-            if service is not None:
+            if self._service is not None:
                 if isinstance(error, FaithbotError):
-                    self._keep_log(service)
-                service.stop()
+                    self._keep_log(self._service)
+                self._service.stop()
             raise
-        if service is not None:
-            self._removal = beside(service.stop)
+        if self._service is not None:
+            self._removal = beside(self._service.stop)
+
+    def fill(self, plan: Plan) -> None:
+        """Wait until the server answers, and see to it that it has all models of the plan."""
+        names = _of_ollama(plan.models)
+        if not names:
+            return
+        from faithbot.ollama_service.pull import pull_models
+
+        with self._phases.phase("waiting for Ollama and its models"), group("Models"), commands_stopped():
+            if self._service is not None:
+                self._service.wait_until_ready(say)
+            pull_models(self._environ["OLLAMA_HOST"], names, say, trusted=_of_ollama(plan.trusted_models))
 
     def wait_until_removed(self) -> None:
         """Until nothing of a container is left."""
@@ -82,12 +91,12 @@ class ModelServer:
             with self._phases.phase("removing Ollama"):
                 self._removal.join()
 
-    def _start(self) -> OllamaService | None:
-        from faithbot.ollama_service import OLLAMA_IMAGE, ServiceSettings, start_service  # slow: Docker's client
-
+    def _start(self) -> None:
         if self._inputs.ollama_url is not None:
             self._reach(self._inputs.ollama_url)
-            return None
+            return
+        from faithbot.ollama_service import OLLAMA_IMAGE, ServiceSettings, launch_service  # slow: Docker's client
+
         owner = f"{self._runner.repository} on {self._runner.name or self._runner.run_id}"
         save_state(self._runner, {OLLAMA_OWNER: owner})
         settings = ServiceSettings(
@@ -99,22 +108,15 @@ class ModelServer:
             models_on_host=self.folder_is_on_host,
         )
         with group("Ollama"), commands_stopped():
-            service = start_service(settings, say)
-        self._reach(service.url)
-        self._environ["OLLAMA_NUM_PARALLEL"] = str(service.parallel)
-        return service
+            self._service = launch_service(settings, say)
+        self._reach(self._service.url)
+        self._environ["OLLAMA_NUM_PARALLEL"] = str(self._service.parallel)
 
     def _reach(self, url: str) -> None:
         """Point all clients at a server, past any proxy: it stands beside us."""
         self._environ["OLLAMA_HOST"] = url
         past = filter(None, [self._environ.get("NO_PROXY") or self._environ.get("no_proxy"), urlsplit(url).hostname])
         self._environ["NO_PROXY"] = self._environ["no_proxy"] = ",".join(past)
-
-    def _pull(self, names: list[str], plan: Plan) -> None:
-        from faithbot.ollama_service.pull import pull_models
-
-        with self._phases.phase("pulling models"), group("Models"), commands_stopped():
-            pull_models(self._environ["OLLAMA_HOST"], names, say, trusted=_of_ollama(plan.trusted_models))
 
     def _keep_log(self, service: OllamaService) -> None:
         log = service.logs(_LOG_LINES)

@@ -10,24 +10,19 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-_IMPORTED_AHEAD = (
-    "faithbot.ollama_service",
-    "faithbot.job",
-    "faithbot.models.ollama",
-    "faithbot.models.openai",
-    "faithbot.action.delivery",
-    "faithbot.report.terminal",
-)
-"""In the order in which they are needed."""
+FOR_THE_WORK = ("faithbot.ollama_service", "faithbot.job", "faithbot.models.ollama", "faithbot.models.openai")
+"""Imported while git answers and Ollama starts; in the order in which they are needed."""
+FOR_THE_RESULT = ("faithbot.action.delivery", "faithbot.report.terminal")
+"""Imported while models answer."""
 
 
-def import_ahead() -> Thread:
-    """Import what a second of loading goes into. An import elsewhere of one of these waits for the rest of it."""
+def import_ahead(modules: Iterable[str]) -> Thread:
+    """Import modules that take long to load. An import elsewhere of one of them waits for the rest of it."""
 
     def load() -> None:
-        for module in _IMPORTED_AHEAD:
+        for module in modules:
             import_module(module)
 
     return beside(load)

@@ -9,7 +9,7 @@ from faithbot import __version__
 from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
 from faithbot.action.log import LogLines, say, say_error, say_fault, show
 from faithbot.action.model_server import ModelServer
-from faithbot.action.overlap import import_ahead
+from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead
 from faithbot.action.ownership import hand_over_all, kept_folder
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
@@ -71,7 +71,8 @@ class Step:
                 return 0
             activity = self._activity or activity_without_commits(event, self._inputs)
             if activity is not None:
-                results = results.model_copy(update={"head_commit": activity.head_of_pull_request})
+                about = {"head_commit": activity.head_of_pull_request, "pull_request": activity.pull_request}
+                results = results.model_copy(update=about)
             with self._phases.phase("writing"):
                 code = self._write(results, activity)
         finally:  # also when the job is cancelled
@@ -104,7 +105,7 @@ class Step:
                 say(f"nothing to do: {activity.reason}")
                 return None
             self._activity = activity
-            import_ahead()
+            import_ahead(FOR_THE_WORK)
             plan = make_plan(self._request(activity))
         if activity.task == "compare" and not plan.has_work:
             from faithbot.job import pass_without_work
@@ -144,11 +145,14 @@ class Step:
         with self._phases.phase("importing"):
             import asyncio
 
-            from faithbot.job import run_against_itself, run_plan
+            from faithbot.job import prepare, run_prepared
 
-        work = run_against_itself if activity.task == "noise" else run_plan
+        with self._phases.phase("preparing"), commands_stopped():
+            prepared = prepare(plan, against_itself=activity.task == "noise")
+        self._server.fill(plan)
         with self._phases.phase("answering and judging"), group("Answering and judging"), commands_stopped():
-            return asyncio.run(work(plan, LogLines()))
+            import_ahead(FOR_THE_RESULT)
+            return asyncio.run(run_prepared(prepared, LogLines()))
 
     def _request(self, activity: Activity) -> CompareRequest:
         return CompareRequest(

@@ -12,6 +12,8 @@ from faithbot.github.retry import is_rate_limit
 from faithbot.github.sections import Section, join_sections, marker, parse_sections, update_sections
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from github.IssueComment import IssueComment
     from github.Repository import Repository
 
@@ -28,13 +30,17 @@ def find_comment(repository: Repository, number: int, key: str) -> IssueComment 
     for its login: then the author must be an app, the workflow's own before any other. So a person's comment with a
     copied marker is never ours, unless the token is that person's.
     """
+    return max(_ours(repository, number, key), key=lambda comment: comment.id, default=None)
+
+
+def _ours(repository: Repository, number: int, key: str) -> list[IssueComment]:
     login = own_login(repository)
     marked = _marked(repository, number, key)
     if login is not None:
-        return _newest([comment for comment in marked if comment.user.login.casefold() == login.casefold()])
+        return [comment for comment in marked if comment.user.login.casefold() == login.casefold()]
     by_apps = [comment for comment in marked if comment.user.type == "Bot"]
     by_workflows = [comment for comment in by_apps if comment.user.login == WORKFLOW_LOGIN]
-    return _newest(by_workflows or by_apps)
+    return by_workflows or by_apps
 
 
 def write_section(repository: Repository, number: int, key: str, section: Section) -> str | Refused:
@@ -54,30 +60,43 @@ def _marked(repository: Repository, number: int, key: str) -> list[IssueComment]
     ]
 
 
-def _with_section(body: str, key: str, section: Section) -> str:
-    return join_sections(key, update_sections(parse_sections(body), section))
+def _with_section(bodies: Iterable[str], key: str, section: Section) -> str:
+    """One body in place of several, of which the last has the newest sections."""
+    sections: dict[str, Section] = {}
+    for body in bodies:
+        sections |= parse_sections(body)
+    return join_sections(key, update_sections(sections, section))
+
+
+def _remove(twins: Iterable[IssueComment]) -> None:
+    """What a run that was cancelled between posting and joining has left."""
+    for twin in twins:
+        attempt("a second comment could not be deleted", PERMISSION, twin.delete)
 
 
 def _edit_or_create(repository: Repository, number: int, key: str, section: Section) -> str:
     """Each try looks first: the comment may have been deleted meanwhile, or been created though no answer came."""
     for tries_left in reversed(range(_ATTEMPTS)):
-        comment = find_comment(repository, number, key)
+        ours = sorted(_ours(repository, number, key), key=lambda each: each.id)
+        comment = ours[-1] if ours else None
         try:
             if comment is None:
                 return _create(repository, number, key, section)
-            comment.edit(_with_section(comment.body, key, section))
+            twins = [twin for twin in ours[:-1] if twin.user.login == comment.user.login]
+            comment.edit(_with_section([*(twin.body for twin in twins), comment.body], key, section))
         except (GithubException, requests.RequestException) as error:
             if comment is not None and _is_another_apps(comment, error):
                 return _create(repository, number, key, section)
             if tries_left == 0 or not _may_look_again(error, is_new=comment is None):
                 raise
         else:
+            _remove(twins)
             return comment.html_url
     raise AssertionError("the last try returns or raises")
 
 
 def _create(repository: Repository, number: int, key: str, section: Section) -> str:
-    created = repository.get_issue(number).create_comment(_with_section("", key, section))
+    created = repository.get_issue(number).create_comment(_with_section([], key, section))
     kept = attempt("two comments", PERMISSION, lambda: _into_oldest(repository, number, key, section, created))
     return created.html_url if isinstance(kept, Refused) else kept.html_url
 
@@ -91,7 +110,7 @@ def _into_oldest(
     oldest = min(ours, key=lambda comment: comment.id, default=created)
     if oldest.id == created.id:
         return created
-    oldest.edit(_with_section(oldest.body, key, section))
+    oldest.edit(_with_section([oldest.body], key, section))
     created.delete()
     return oldest
 
@@ -106,7 +125,3 @@ def _may_look_again(error: Exception, *, is_new: bool) -> bool:
     if not is_new:
         return isinstance(error, UnknownObjectException)
     return not isinstance(error, GithubException) or error.status >= 500
-
-
-def _newest(comments: list[IssueComment]) -> IssueComment | None:
-    return max(comments, key=lambda comment: comment.id, default=None)

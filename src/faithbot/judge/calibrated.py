@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faithbot.judge.relevance import RELEVANCE_OPTION
 from faithbot.platt import Platt
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ def _apply(calibration: PlattCalibration, claim: Claim) -> Claim:
 
 
 def without_calibration(fingerprint: JudgeFingerprint) -> tuple[JudgeFingerprint, bool]:
-    """The judge that was calibrated, and whether it was: what a calibration file is bound to."""
-    options = {name: value for name, value in fingerprint.options.items() if name != _OPTION}
-    return fingerprint.model_copy(update={"options": options}), options != fingerprint.options
+    """The judge that was calibrated, and whether it was: what a calibration file is bound to.
+
+    How it grades relevance is no part of that: it decides no claim.
+    """
+    options = {name: value for name, value in fingerprint.options.items() if name not in (_OPTION, RELEVANCE_OPTION)}
+    return fingerprint.model_copy(update={"options": options}), _OPTION in fingerprint.options

@@ -161,7 +161,7 @@ def continue_calibration(path: Path, judge: JudgeFingerprint) -> tuple[Calibrati
         return CalibrationFile.blank(judge), None
     found = read_calibration(path)
     if differing := differences(found.fingerprint, judge):
-        word = f"{path} was of another judge ({', '.join(differing)}): it is replaced, nothing of it is kept."
+        word = f"{path} was of another judge (other {', '.join(differing)}): it is replaced, nothing of it is kept."
         return CalibrationFile.blank(judge), word
     return found, None
 
@@ -176,7 +176,7 @@ def differences(measured: JudgeFingerprint, now: JudgeFingerprint) -> tuple[str,
     spoken = {
         "method": "method",
         "model": "model",
-        "model_digest": "the model's weights",
+        "model_digest": "weights of the model",
         "prompts_digest": "prompts",
         "options": "options",
         "version": "version of the method",

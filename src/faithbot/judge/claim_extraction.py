@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PROMPT = "claims_extract.md"
 LONGEST_REPLY = 2048
 """Tokens. What a longer answer's reply does not get to is judged as its sentences."""
+_SENTENCES = 40
+"""Of one call: few answers have more."""
 _TOKENS_A_SENTENCE = 16
 _MOST_CLAIMS, _WORDS_A_CLAIM = 12, 2
 """Of a sentence, by its content words: a small model that repeats itself ends there."""
@@ -39,7 +41,10 @@ class ExtractedClaim(NamedTuple):
 
 
 class ClaimExtractor:
-    """One constrained call an answer. Nothing that the model does can lose a sentence or add a fact to it."""
+    """One constrained call an answer, several only for a very long one.
+
+    Nothing that the model does can lose a sentence or add a fact to it.
+    """
 
     def __init__(self, model: Model, prompts: Prompts) -> None:
         self._model = model
@@ -51,16 +56,22 @@ class ClaimExtractor:
         self, question: str, answer: str, sentences: Sequence[str], repeat: int = 1
     ) -> list[ExtractedClaim]:
         """The claims of the sentences in order, each once; the sentences themselves where the call fails."""
-        try:
-            proposed = parse_extraction(await self._ask(question, sentences, repeat))
-        except CallError:
-            proposed = {}
         around = set(content_words(f"{question}\n{answer}"))
         claims: dict[str, ExtractedClaim] = {}
-        for number, sentence in enumerate(sentences, start=1):
-            for text in checked_claims(sentence, proposed.get(number), around):
-                claims.setdefault(text.casefold(), ExtractedClaim(text, sentence))
+        for first in range(0, len(sentences), _SENTENCES):
+            asked = sentences[first : first + _SENTENCES]
+            proposed = await self._propose(question, asked, repeat)
+            for number, sentence in enumerate(asked, start=1):
+                for text in checked_claims(sentence, proposed.get(number), around):
+                    claims.setdefault(text.casefold(), ExtractedClaim(text, sentence))
         return list(claims.values())
+
+    async def _propose(self, question: str, sentences: Sequence[str], repeat: int) -> dict[int, list[str]]:
+        """Claims by the number of their sentence; nothing where the call fails."""
+        try:
+            return parse_extraction(await self._ask(question, sentences, repeat))
+        except CallError:
+            return {}
 
     async def _ask(self, question: str, sentences: Sequence[str], repeat: int) -> str:
         prompt = self._template.render(question=question, sentences=sentences)

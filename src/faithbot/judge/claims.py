@@ -11,6 +11,7 @@ from faithbot.judge import claim_extraction, claim_support
 from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.claim_extraction import ClaimExtractor
 from faithbot.judge.claim_support import SupportAsker
+from faithbot.judge.context_index import ContextIndex
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
 from faithbot.judge.weighing import OPTIONS, judgement_of, weighed_claim
@@ -33,6 +34,8 @@ _PASSAGE_TAGS = 24
 _SMALLEST_WINDOW = 64
 _BATCH = 20
 """Claims of one call: more of them blur each other."""
+_CLAIM_TOKENS, _BATCH_TOKENS = 512, 2048
+"""Room for a claim, which has at most 1,000 characters or so, and for those of one call with its reply."""
 _DEAR_CALLS = ("openai",)
 """Backends where a call costs more than its tokens: they are asked about all claims at once."""
 
@@ -104,19 +107,21 @@ class ClaimsJudge:
 
     async def _judge_claims(self, claims: Sequence[str], contexts: Sequence[str], repeat: int) -> list[Claim]:
         readings = [_Reading([], []) for _ in claims]
-        packed = await self._packed(claims, contexts)
+        packed = await self._packed(contexts)
         for window in packed.windows:  # all claims on a window before the next one: it is evaluated once
             await self._read(window, claims, readings, repeat)
         if len(packed.windows) > 1:
             for claim, reading in zip(claims, readings, strict=True):
                 for joined in packed.for_claim(claim)[len(packed.windows) :]:
                     await self._read(joined, [claim], [reading], repeat)
-        return [_claim(claim, contexts, reading) for claim, reading in zip(claims, readings, strict=True)]
+        index = ContextIndex(contexts)
+        return [_claim(claim, contexts, index, reading) for claim, reading in zip(claims, readings, strict=True)]
 
-    async def _packed(self, claims: Sequence[str], contexts: Sequence[str]) -> PackedContexts:
+    async def _packed(self, contexts: Sequence[str]) -> PackedContexts:
+        """The same windows whatever is claimed, so that a claim that another answer makes too shares its calls."""
         room = (await self._model.identity()).context_length or LARGEST_WINDOW
-        beside = max(map(estimate_tokens, claims), default=0) * (_BATCH if await self._is_batched() else 1)
-        limit = max(_SMALLEST_WINDOW, min(room - self._own_tokens - beside, LARGEST_WINDOW))
+        beside = self._own_tokens + (_BATCH_TOKENS if await self._is_batched() else _CLAIM_TOKENS)
+        limit = max(_SMALLEST_WINDOW, min(room - beside, LARGEST_WINDOW))
         return PackedContexts.of(contexts, limit, lambda passage: estimate_tokens(passage) + _PASSAGE_TAGS)
 
     async def _read(self, window: Window, claims: Sequence[str], readings: Sequence[_Reading], repeat: int) -> None:
@@ -145,9 +150,9 @@ class ClaimsJudge:
         return (await self._model.identity()).provider in _DEAR_CALLS
 
 
-def _claim(text: str, contexts: Sequence[str], reading: _Reading) -> Claim:
+def _claim(text: str, contexts: Sequence[str], index: ContextIndex, reading: _Reading) -> Claim:
     """The best window and the numbers together. A claim that some window could still support is unscored."""
     best = choose_best(reading.scored).probabilities
     if reading.failures and best.support != "supported":
         return Claim(text=text, unscored=reading.failures[0])
-    return weighed_claim(text, contexts, best)
+    return weighed_claim(text, contexts, index, best)

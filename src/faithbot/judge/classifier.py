@@ -17,6 +17,7 @@ from faithbot.errors import CallError, UsageError
 from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.classifier_files import read_classifier, shown_name
 from faithbot.judge.classifier_labels import supports_of
+from faithbot.judge.context_index import ContextIndex
 from faithbot.judge.onnx_model import PairClassifier, require_engine
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
@@ -119,21 +120,28 @@ class ClaimScorer:
 
     def check_all(self, claims: Sequence[str], contexts: Sequence[str]) -> list[Claim]:
         """The claims with their supports; one that cannot be judged carries the reason."""
+        index = ContextIndex(contexts)
+        packs: dict[int, PackedContexts] = {}
         checked: list[Claim] = []
         for claim in claims:
             try:
-                checked.append(weighed_claim(claim, contexts, self._score(claim, contexts)))
+                checked.append(weighed_claim(claim, contexts, index, self._score(claim, contexts, packs)))
             except CallError as error:
                 checked.append(Claim(text=claim, unscored=str(error)))
         return checked
 
-    def _score(self, claim: str, contexts: Sequence[str]) -> SupportProbabilities:
-        """How likely each support is, over all contexts; :class:`CallError` where the classifier cannot tell."""
+    def _score(self, claim: str, contexts: Sequence[str], packs: dict[int, PackedContexts]) -> SupportProbabilities:
+        """How likely each support is, over all contexts; :class:`CallError` where the classifier cannot tell.
+
+        ``packs`` are the contexts in windows, by their size: made here where they are missing.
+        """
         key = self._key(claim, contexts)
         if kept := self.kept.read(key):
             return SupportProbabilities(**kept)
-        packed = PackedContexts.of(contexts, self._room_beside(claim), self._measure)
-        scored = [(window, self._score_window(claim, window)) for window in packed.for_claim(claim)]
+        room = self._room_beside(claim)
+        if room not in packs:
+            packs[room] = PackedContexts.of(contexts, room, self._measure)
+        scored = [(window, self._score_window(claim, window)) for window in packs[room].for_claim(claim)]
         best = choose_best(scored).probabilities
         self.kept.write(key, best._asdict())
         return best

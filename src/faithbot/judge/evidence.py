@@ -90,7 +90,8 @@ class EvidenceJudge:
         if not sentences:
             return Judgement(unscored=STATES_NO_FACT)
         index = ContextIndex(contexts)
-        claims = tuple(self._judge_claim(sentence, index, contexts) for sentence in sentences)
+        judged = {sentence: self._judge_claim(sentence, index, contexts) for sentence in dict.fromkeys(sentences)}
+        claims = tuple(judged[sentence] for sentence in sentences)  # models repeat themselves, up to the last token
         supported = sum(claim.support == "supported" for claim in claims)
         return Judgement(claims=claims, faithfulness=supported / len(claims))
 
@@ -104,7 +105,7 @@ class EvidenceJudge:
             return Claim(text=claim, support="not_found", probability=0.0)
         probability = self._weights.probability(match)
         support = self._support(match, probability)
-        return Claim(text=claim, support=support, probability=probability, evidence=_evidence(match, contexts))
+        return Claim(text=claim, support=support, probability=probability, evidence=evidence_of(match, contexts))
 
     def _support(self, match: Match, probability: float) -> Support:
         if probability >= self._weights.threshold:
@@ -125,9 +126,10 @@ def nearest_passage(claim: str, contexts: Sequence[str]) -> tuple[Evidence, floa
     any context.
     """
     match = ContextIndex(contexts).match(ClaimWords.of(claim))
-    return None if match is None else (_evidence(match, contexts), match.nearest.coverage)
+    return None if match is None else (evidence_of(match, contexts), match.nearest.coverage)
 
 
-def _evidence(match: Match, contexts: Sequence[str]) -> Evidence:
+def evidence_of(match: Match, contexts: Sequence[str]) -> Evidence:
+    """The passage of a match, word for word."""
     span, context = match.nearest.span, match.nearest.context
     return Evidence(context=context, start=span.start, end=span.end, quote=contexts[context][span.start : span.end])

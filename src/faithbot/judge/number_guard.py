@@ -10,6 +10,7 @@ from faithbot.judge.exactness import missing_quantities
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from faithbot.judge.context_index import Match
     from faithbot.judge.protocol import NumberCheck
 
 _ALIGNED = 0.5
@@ -23,15 +24,19 @@ Over the human-labelled training claims, each of the seven sources weighted alik
 
 
 def check_numbers(claim: str, contexts: Sequence[str]) -> NumberCheck | None:
+    """:func:`compare_numbers` of a claim and contexts as text."""
+    words = ClaimWords.of(claim)
+    return compare_numbers(words, ContextIndex(contexts).match(words))
+
+
+def compare_numbers(words: ClaimWords, match: Match | None) -> NumberCheck | None:
     """Whether all numbers of a claim stand in the contexts; None where it has none.
 
     The same value in another form or unit agrees, and so does the sum or difference of two numbers beside the nearest
     passage. A conflict: a number stands nowhere, and the nearest passage has another one for what looks like the same.
     """
-    words = ClaimWords.of(claim)
     if not words.quantities:
         return None
-    match = ContextIndex(contexts).match(words)
     if match is None:
         return "missing"
     missing = missing_quantities(match)

@@ -112,6 +112,7 @@ class PairClassifier:
             raise self._unusable(f"its tokenizer cannot be read: {_first_line(error)}") from error
         tokenizer.no_truncation()  # files keep the settings of training: they would cut inputs silently
         tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True  # "[SEP]" in a claim is text: it does not begin another one
         return tokenizer
 
     def _open_session(self, graph: bytes) -> tuple[tuple[type[Exception], ...], Any]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 GRADES = (1, 2, 3, 4, 5)
 VERSION = "1"
+RELEVANCE_OPTION = "answer_relevance"
+"""Of a fingerprint: which version graded, where relevance was measured."""
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",

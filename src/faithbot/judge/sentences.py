@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"]*\")?\)")
 _CITATION = re.compile(r"\[\^?[^\[\]\n]{1,200}\]|【[^【】\n]{1,200}】|<sup>[^<]{0,40}</sup>")
-# Tags of HTML, its comments, and the special tokens that a chat template leaves behind: <|im_end|>. Not <any words>.
+# Tags of HTML, its comments, addresses, and what a chat template leaves behind, such as <|im_end|>. Not <any words>.
 _TAG = re.compile(
     r"</?[a-zA-Z][\w:-]{0,40}(?:\s+[\w:-]{1,40}\s?=\s?(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[^\s<>\"']{1,200})){0,20}\s*/?>"
-    r"|<\|[\w-]{1,40}\|>|<!--[^\n]{0,500}?-->"
+    r"|<\|[\w-]{1,40}\|>|<!--[^\n]{0,500}?-->|<(?:https?://|mailto:)[^\s<>]{1,200}>"
 )
 _EMPHASIS = re.compile(r"(\*\*\*|\*\*|__|~~|`+)(?=\S)(.+?)(?<=\S)\1|(?<!\w)[*_](?=\S)([^*_\n]+?)(?<=\S)[*_](?!\w)")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

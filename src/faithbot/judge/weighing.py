@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faithbot.judge.evidence import nearest_passage
-from faithbot.judge.number_guard import LIKELIHOOD_RATIOS, check_numbers, weigh_numbers
+from faithbot.judge.context_index import ClaimWords
+from faithbot.judge.evidence import evidence_of
+from faithbot.judge.number_guard import LIKELIHOOD_RATIOS, compare_numbers, weigh_numbers
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, Judgement
 from faithbot.judge.windows import SUPPORTED_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from faithbot.judge.context_index import ContextIndex
     from faithbot.judge.protocol import NumberCheck, Support
     from faithbot.judge.windows import SupportProbabilities
 
@@ -19,16 +21,20 @@ OPTIONS: dict[str, Any] = {"threshold": SUPPORTED_FROM, "numbers": LIKELIHOOD_RA
 """What decides a support here, for a judge's fingerprint."""
 
 
-def weighed_claim(text: str, contexts: Sequence[str], asked: SupportProbabilities) -> Claim:
-    """The claim with what a model says of it and what its numbers say together, and the passage nearest to it."""
-    numbers = check_numbers(text, contexts)
+def weighed_claim(text: str, contexts: Sequence[str], index: ContextIndex, asked: SupportProbabilities) -> Claim:
+    """The claim with what a model says of it and what its numbers say together, and the passage nearest to it.
+
+    ``index`` is of these contexts, made once for all claims of an answer.
+    """
+    words = ClaimWords.of(text)
+    match = index.match(words)
+    numbers = compare_numbers(words, match)
     supported = weigh_numbers(asked.supported, numbers)
-    nearest = nearest_passage(text, contexts)
     return Claim(
         text=text,
         support=_support(supported, asked, numbers),
         probability=supported,
-        evidence=nearest[0] if nearest else None,
+        evidence=None if match is None else evidence_of(match, contexts),
         numbers=numbers,
     )
 

@@ -1,6 +1,12 @@
 """Ollama in a container beside ours: started through the Docker socket, filled with models, removed."""
 
 from faithbot.ollama_service.image import OLLAMA_IMAGE
-from faithbot.ollama_service.service import OllamaService, ServiceSettings, remove_leftovers, start_service
+from faithbot.ollama_service.service import (
+    OllamaService,
+    ServiceSettings,
+    launch_service,
+    remove_leftovers,
+    start_service,
+)
 
-__all__ = ["OLLAMA_IMAGE", "OllamaService", "ServiceSettings", "remove_leftovers", "start_service"]
+__all__ = ["OLLAMA_IMAGE", "OllamaService", "ServiceSettings", "launch_service", "remove_leftovers", "start_service"]

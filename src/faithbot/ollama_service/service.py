@@ -59,20 +59,27 @@ class ServiceSettings:
 
 
 class OllamaService:
-    """A running Ollama. Use as a context manager, so that it is removed."""
+    """An Ollama that runs, or will in a moment. Use as a context manager, so that it is removed."""
 
-    def __init__(self, client: DockerClient, container: Container, owner: str, url: str, parallel: int) -> None:
+    def __init__(
+        self, client: DockerClient, container: Container, settings: ServiceSettings, url: str, parallel: int
+    ) -> None:
         self.url = url
         self.parallel = parallel
         """Requests that one model works on at once."""
         self._client = client
         self._container = container
-        self._owner = owner
+        self._settings = settings
 
     @property
     def container_id(self) -> str:
         """The engine's id of the container."""
         return str(self._container.id)
+
+    def wait_until_ready(self, log: Callable[[str], None]) -> None:
+        """Until Ollama answers; :class:`EvaluationError` with its last words where it does not start."""
+        with _told_by_docker(self._settings.image):
+            log(f"Ollama {_wait_until_it_answers(self._container, self.url)} answers at {self.url}")
 
     def logs(self, tail: int = _LAST_LINES) -> str:
         """The last lines that Ollama wrote; nothing once the container is gone."""
@@ -83,7 +90,7 @@ class OllamaService:
 
         Never raises: whatever ended the work matters more than a container that stayed.
         """
-        _remove_owned(self._client, self._owner)
+        _remove_owned(self._client, self._settings.owner)
         self._client.close()
 
     def __enter__(self) -> Self:
@@ -94,11 +101,22 @@ class OllamaService:
 
 
 def start_service(settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
-    """Start Ollama and wait until it answers. Nothing is left behind where this fails or is interrupted.
+    """Start Ollama and wait until it answers, as :func:`launch_service` and :meth:`OllamaService.wait_until_ready`."""
+    service = launch_service(settings, log)
+    try:
+        service.wait_until_ready(log)
+    except BaseException:
+        service.stop()
+        raise
+    return service
+
+
+def launch_service(settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
+    """Start Ollama, which answers a moment later. Nothing is left behind where this fails or is interrupted.
 
     Raises:
         UsageError: no engine, or one that lacks what the settings name.
-        EvaluationError: the image cannot be had, or Ollama does not start; with its last words.
+        EvaluationError: the image cannot be had, or Docker does not start the container.
     """
     client = connect_engine()
     try:
@@ -136,8 +154,7 @@ def _start(client: DockerClient, settings: ServiceSettings, log: Callable[[str],
     container.start()
     container.reload()
     url = f"http://{address(container, own, network)}:{_PORT}"
-    log(f"Ollama {_wait_until_it_answers(container, url)} answers at {url}")
-    return OllamaService(client, container, settings.owner, url, sizing.parallel)
+    return OllamaService(client, container, settings, url, sizing.parallel)
 
 
 def _resources(machine: Machine, sizing: Sizing) -> dict[str, Any]:

@@ -15,8 +15,11 @@ _LOWER_WORD = re.compile(r"\b[a-z]+\b")
 # Behind a word in lower case only names are capitalised.
 _NAME_INSIDE = re.compile(r"(?<![\w'’-])([a-z][a-z'’-]*)[,;]? \(?([A-Z][\w’'-]*\w(?: (?:[A-Z]|\d)[\w-]*)*)")
 _FIRST_WORD = re.compile(r"[A-Z][a-z]*(?![\w-])")
-MONTHS = tuple("January February March April May June July August September October November December".split())  # noqa: SIM905
-WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())  # noqa: SIM905
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _POINTS_BACK = re.compile(
     r"(?:It|Its|It['’]s|They|Their|This|These|That|Those|He|She|His|Her|Such|There|Then|However|Also|Additionally|Both"
     r"|In addition|For example|Moreover|Otherwise|Therefore|Instead|Finally|Next|DO)\b"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator, Sequence
 
-    from faithbot.probe.corpus_words import CorpusWords
     from faithbot.probe.material import Sentence
 
 _MONTH = rf"(?:{'|'.join(MONTHS)})"
@@ -49,7 +48,7 @@ _PERCENT = re.compile(rf"{_FREE}(\d+) ?(?:%|percent\b)")
 _OTHER_CURRENCY = {"$": "€", "€": "$", "£": "$"}
 
 
-def other_number(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def other_number(sentence: Sentence, rng: random.Random) -> str | None:
     """Another number, of which no passage states the value, nor two that it is the sum or difference of."""
     found = [*_numbers(sentence.text)]
     rng.shuffle(found)
@@ -100,7 +99,7 @@ def _written_like(written: str, value: float) -> str | None:
     return f"{value:,.0f}" if "," in written else f"{value:.0f}"
 
 
-def other_date(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def other_date(sentence: Sentence, rng: random.Random) -> str | None:
     """Another year, month, weekday, day or time of day, which no passage holds."""
     planters: list[Callable[[str, random.Random], list[str]]] = [
         _other_years, _other_days, _other_months, _other_weekdays, _other_times,
@@ -154,7 +153,7 @@ def _other_times(text: str, rng: random.Random) -> list[str]:
     return found + hours
 
 
-def other_unit(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def other_unit(sentence: Sentence, rng: random.Random) -> str | None:
     """The same number with another unit, which no passage states."""
     text = sentence.text
     candidates = [_replaced(text, match, _OTHER_CURRENCY[match.group()]) for match in _CURRENCY.finditer(text)]

@@ -12,6 +12,7 @@ from faithbot.retrieval import tokens
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
 
     from faithbot.probe.corpus_words import CorpusWords
     from faithbot.probe.material import Sentence
@@ -92,9 +93,8 @@ def _likeness(one: str, other: str, words: CorpusWords) -> int:
     )
 
 
-def negated(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def negated(text: str) -> str | None:
     """Denies what the sentence states or asks for: "is not", "does not cost", "do not clean"."""
-    text = sentence.text
     if _NEGATION.search(text) or _SCOPE.search(text):
         return None
     first, _, rest = text.partition(" ")
@@ -111,9 +111,8 @@ def negated(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str |
     return None
 
 
-def opposite(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def opposite(text: str, rng: random.Random) -> str | None:
     """An antonym in the place of a word; of a sentence that denies nothing, in which no other word could mean both."""
-    text = sentence.text
     present = set(re.findall(r"[a-z]+", text.casefold()))
     options = [
         (match, other)
@@ -137,9 +136,9 @@ def _with_article(before: str, word: str) -> str:
     return f"{before[: article.start()]}{article.group(1)}{'n' if word[0] in 'aeiou' else ''} {word}"
 
 
-def without_condition(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def without_condition(text: str) -> str | None:
     """The main clause alone: what holds, or is forbidden, under a condition is claimed without it."""
-    parts = split_condition(sentence.text)
+    parts = split_condition(text)
     # "Check the valve" is the same advice with and without "if it leaks"; what may be, may be.
     if parts is None or not _STATES.search(parts.main) or _ADVISES.search(parts.main):
         return None
@@ -149,7 +148,7 @@ def without_condition(sentence: Sentence, words: CorpusWords, rng: random.Random
     return f"{capitalised(parts.main)}{parts.end}"
 
 
-def with_addition(sentence: Sentence, words: CorpusWords, rng: random.Random, others: list[Sentence]) -> str | None:
+def with_addition(sentence: Sentence, others: Sequence[Sentence], words: CorpusWords, rng: random.Random) -> str | None:
     """Goes on with a statement of another document that sounds alike and that the passages do not make."""
     known = set(tokens(" ".join(sentence.contexts)))
     tried = rng.sample(others, min(_TRIED, len(others)))
@@ -170,9 +169,8 @@ def _familiar(text: str, known: set[str]) -> float:
     return sum(word in known for word in content) / len(content) if content else 1.0
 
 
-def refusal_turned(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def refusal_turned(text: str) -> str | None:
     """Claims what the sentence denies, excludes or forbids: "does not cover" becomes "covers"."""
-    text = sentence.text
     if len(_NEGATION.findall(text)) != 1 or _SCOPE.search(text):
         return None
     if match := _FORBIDS.match(text):

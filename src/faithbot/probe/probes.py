@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faithbot.judge.blind_spots import FaultKind, Rewriting
     from faithbot.probe.material import Sentence
 
-    Change = Callable[[Sentence, CorpusWords, random.Random], str | None]
+    Change = Callable[[Sentence, random.Random], str | None]
 
 
 class Probe(NamedTuple):
@@ -36,35 +36,33 @@ def make_probes(sentences: Sequence[Sentence], per_kind: int) -> list[Probe]:
     """At most ``per_kind`` probes of each kind, kind by kind. The same sentences give the same probes everywhere."""
     words = CorpusWords(sentence.text for sentence in sentences)
     probes: list[Probe] = []
-    for is_sound, changes in ((True, _rewritings(sentences)), (False, _planters(sentences))):
+    for is_sound, changes in ((True, _rewritings(sentences, words)), (False, _planters(sentences, words))):
         for kind, change in changes.items():
-            made = _made(kind, change, sentences, words, is_sound=is_sound)
+            made = _made(kind, change, sentences, is_sound=is_sound)
             probes.extend(probe for probe, _ in zip(made, range(per_kind), strict=False))
     return probes
 
 
-def _rewritings(sentences: Sequence[Sentence]) -> Mapping[Rewriting, Change]:
-    others = list(sentences)
+def _rewritings(sentences: Sequence[Sentence], words: CorpusWords) -> Mapping[Rewriting, Change]:
     return {
-        "verbatim": sound.verbatim,
-        "numbers": sound.other_spelling,
-        "reordered": sound.reordered,
-        "joined": lambda sentence, words, rng: sound.with_neighbour(sentence, words, rng, others),
+        "verbatim": lambda sentence, _: sentence.text,
+        "numbers": lambda sentence, rng: sound.other_spelling(sentence.text, rng),
+        "reordered": lambda sentence, _: sound.reordered(sentence.text, words),
+        "joined": lambda sentence, rng: sound.with_neighbour(sentence, sentences, words, rng),
     }
 
 
-def _planters(sentences: Sequence[Sentence]) -> Mapping[FaultKind, Change]:
-    others = list(sentences)
+def _planters(sentences: Sequence[Sentence], words: CorpusWords) -> Mapping[FaultKind, Change]:
     return {
         "number": faults_of_numbers.other_number,
         "date": faults_of_numbers.other_date,
         "unit": faults_of_numbers.other_unit,
-        "name": faults_of_wording.other_name,
-        "negation": faults_of_wording.negated,
-        "antonym": faults_of_wording.opposite,
-        "condition": faults_of_wording.without_condition,
-        "addition": lambda sentence, words, rng: faults_of_wording.with_addition(sentence, words, rng, others),
-        "refusal": faults_of_wording.refusal_turned,
+        "name": lambda sentence, rng: faults_of_wording.other_name(sentence, words, rng),
+        "negation": lambda sentence, _: faults_of_wording.negated(sentence.text),
+        "antonym": lambda sentence, rng: faults_of_wording.opposite(sentence.text, rng),
+        "condition": lambda sentence, _: faults_of_wording.without_condition(sentence.text),
+        "addition": lambda sentence, rng: faults_of_wording.with_addition(sentence, sentences, words, rng),
+        "refusal": lambda sentence, _: faults_of_wording.refusal_turned(sentence.text),
     }
 
 
@@ -72,14 +70,13 @@ def _made(
     kind: FaultKind | Rewriting,
     change: Change,
     sentences: Sequence[Sentence],
-    words: CorpusWords,
     *,
     is_sound: bool,
 ) -> Iterator[Probe]:
     for sentence in sentences:
         # Of kind and sentence only: a change of one document leaves the probes of the others as they were.
         rng = random.Random(f"{kind}\0{sentence.text}")  # noqa: S311 - nothing here is secret
-        text = change(sentence, words, rng)
+        text = change(sentence, rng)
         if text is None or not (is_sound or _is_fault(text, sentence)):
             continue
         yield Probe(kind, is_sound, text, sentence.text, sentence.home.document, sentence.contexts)

@@ -101,7 +101,7 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     progress.say(f"{count(len(probes), 'sentence')} to judge, sound ones and planted faults")
     files = read_judge_files(loaded)
     async with ModelPool(request.cache) as models:
-        judge = open_judge(settings, models.open, files)
+        judge = open_judge(settings, models.open, files, request.cache)
         fingerprint = await judge.fingerprint()
         file, given_up = _continued(request.output, fingerprint)
         judged = await _check_all(judge, probes, models.parallel_calls, progress)

@@ -12,6 +12,7 @@ from faithbot.probe.number_words import VALUES, spelled
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
 
     from faithbot.probe.corpus_words import CorpusWords
     from faithbot.probe.material import Sentence
@@ -32,14 +33,8 @@ _LIST = re.compile(r"\b([a-z]+), ([a-z]+),? (and|or) ([a-z]+)(?=[.,;]|$)")
 _YEAR_FIRST = re.compile(r"^(In (?:1\d|20)\d\d), ([^;:]+?)([.])$")
 
 
-def verbatim(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
-    """As it stands."""
-    return sentence.text
-
-
-def other_spelling(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def other_spelling(text: str, rng: random.Random) -> str | None:
     """One number of the same value, written in another way: 1,000 as 1000, 4 as four, 30 % as 0.3, 2 h as 120 min."""
-    text = sentence.text
     options = [
         f"{text[: match.start()]}{new}{text[match.end() :]}"
         for pattern, rewrite in _SPELLINGS
@@ -49,9 +44,8 @@ def other_spelling(sentence: Sentence, words: CorpusWords, rng: random.Random) -
     return rng.choice(options) if options else None
 
 
-def reordered(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str | None:  # noqa: ARG001
+def reordered(text: str, words: CorpusWords) -> str | None:
     """The condition at the other end, the year at the end, or a list of three from its end."""
-    text = sentence.text
     parts = split_condition(text)
     if parts and parts.leads and not re.search(r", (?:and|but|or|as|so)\b", parts.main):
         return f"{capitalised(parts.main)} {parts.condition}{parts.end}"
@@ -66,7 +60,9 @@ def reordered(sentence: Sentence, words: CorpusWords, rng: random.Random) -> str
     return None
 
 
-def with_neighbour(sentence: Sentence, words: CorpusWords, rng: random.Random, others: list[Sentence]) -> str | None:
+def with_neighbour(
+    sentence: Sentence, others: Sequence[Sentence], words: CorpusWords, rng: random.Random
+) -> str | None:
     """Goes on with a sentence of another passage that the judge is given as well."""
     given = set(sentence.contexts) - {sentence.home.text}
     neighbours = [

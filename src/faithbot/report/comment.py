@@ -14,7 +14,7 @@ from faithbot.report import changes, claims, standing, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
 from faithbot.report.slices import slice_rows, slices_table
-from faithbot.report.table import ALIGNMENT, HEADERS, MetricRow, filled_columns, markdown_table, metric_rows
+from faithbot.report.table import ALIGNMENT, HEADERS, MetricRow, filled_columns, markdown_table, split_rows
 
 if TYPE_CHECKING:
     from faithbot.results import Results, ResultWarning
@@ -23,8 +23,6 @@ MARKER = "<!-- faithbot -->"
 """First line of every comment, by which the next run finds it."""
 MAX_CHARACTERS = 65_000
 """GitHub refuses a comment above 65,536."""
-_MOST_QUIET_ROWS = 2
-"""Metrics that are not gated and did not move, up to which the table is short as it is."""
 MARKS = {"pass": "✅", "regression": "❌", "inconclusive": "⚪", "first": "⚪"}
 
 
@@ -80,7 +78,7 @@ def render_report(results: Results, *, run_url: str | None = None, measured_alon
 
 def _render(results: Results, form: _Form, run_url: str | None, *, measured_alone: bool = False) -> str:
     urgent, further = _notes(results)
-    table, quiet = _split_table(results)
+    table, quiet = split_rows(results)
     return (
         _environment()
         .get_template("comment.md.j2")
@@ -124,15 +122,6 @@ def _notes(results: Results) -> tuple[list[ResultWarning], list[ResultWarning]]:
     is_urgent = [results.verdict == "inconclusive" or note.code == "head_failed" for note in results.warnings]
     marked = list(zip(results.warnings, is_urgent, strict=True))
     return [note for note, urgent in marked if urgent], [note for note, urgent in marked if not urgent]
-
-
-def _split_table(results: Results) -> tuple[list[MetricRow], list[MetricRow]]:
-    """The rows in the open, and those for a fold: many metrics that did not move would hide the one that did."""
-    rows = metric_rows(results)
-    quiet = [row for row in rows if row.is_quiet]
-    if len(quiet) <= _MOST_QUIET_ROWS or len(quiet) == len(rows):
-        return rows, []
-    return [row for row in rows if not row.is_quiet], quiet
 
 
 def _metrics_table(rows: list[MetricRow]) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from faithbot.results import MetricComparison, Results
 
 MAX_ROWS = 12
+_MOST_QUIET_ROWS = 2
+"""Metrics that are not gated and did not move, up to which the table is short as it is."""
 
 
 class Row(NamedTuple):
@@ -49,6 +51,15 @@ def metric_rows(results: Results) -> list[MetricRow]:
         for name, metric in results.metrics.items()
     ]
     return sorted(rows, key=lambda row: (not row.gated, row.is_quiet))[:MAX_ROWS]
+
+
+def split_rows(results: Results) -> tuple[list[MetricRow], list[MetricRow]]:
+    """The rows to show, and those to fold away: many metrics that did not move would hide the one that did."""
+    rows = metric_rows(results)
+    quiet = [row for row in rows if row.is_quiet]
+    if len(quiet) <= _MOST_QUIET_ROWS or len(quiet) == len(rows):
+        return rows, []
+    return [row for row in rows if not row.is_quiet], quiet
 
 
 def filled_columns(rows: list[Row]) -> list[int]:

@@ -8,7 +8,7 @@ from tabulate import tabulate
 
 from faithbot.plain_text import count, plain
 from faithbot.report import changes, claims, standing, wording
-from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows
+from faithbot.report.table import ALIGNMENT, HEADERS, filled_columns, metric_rows, split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,15 +53,19 @@ def _levels(results: Results) -> Iterator[str]:
 
 
 def _metrics(results: Results) -> str:
-    rows = [row._replace(metric=plain(row.metric, 60)) for row, *_ in metric_rows(results)]
+    shown, quiet = split_rows(results) if "base" in results.sides else (metric_rows(results), [])
+    rows = [row._replace(metric=plain(row.metric, 60)) for row, *_ in shown]
     columns = filled_columns(rows)
-    return tabulate(
+    table = tabulate(
         [[row[column] for column in columns] for row in rows],
         headers=[HEADERS[column] for column in columns],
         tablefmt="simple",
         disable_numparse=True,
         colalign=[ALIGNMENT[column] for column in columns] if rows else None,
     )
+    if not quiet:
+        return table
+    return f"{table}\n{count(len(quiet), 'more metric')}, none clearly beyond its noise"
 
 
 def _standing(results: Results) -> Iterator[str]:

@@ -19,7 +19,6 @@ _NOTHING = 0.5 * 10**-_MOST_DECIMALS
 _LARGE = 1e6
 """From here on three digits say enough."""
 _MOST_NAMED = 3
-_ALPHA = 0.05
 
 
 # Numbers
@@ -139,14 +138,8 @@ def _size_of_change(metric: MetricComparison) -> str:
 
 
 def moved_clearly(metric: MetricComparison) -> bool:
-    """Better or worse by the rule of the gated metrics, whether it is one or not."""
-    return metric.flagged or metric.improved or _would_be_flagged(metric)
-
-
-def _would_be_flagged(metric: MetricComparison) -> bool:
-    """A metric without a gate that got worse by the rule of the gated ones."""
-    significant = bool(_p_in_brackets(metric)) and (metric.p_value or 0.0) <= _ALPHA
-    return not metric.gated and significant and abs(metric.delta or 0.0) > (metric.noise_band or 0.0)
+    """Better or worse by more than the noise, whether it is gated or not."""
+    return metric.flagged or metric.worsened or metric.improved
 
 
 def is_unchanged(metric: MetricComparison) -> bool:

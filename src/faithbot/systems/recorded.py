@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-NO_CONTEXTS = "no passage is recorded with this answer: faithfulness needs what the model was given"
+NO_CONTEXTS = "no passages are recorded with this answer: faithfulness needs what the model was given"
 
 
 class RecordedSystem:
@@ -82,7 +82,7 @@ class RecordedSystem:
     def _judgement(self, row: RecordedRow, answer: str) -> Judgement | None:
         if self._judge.method == "recorded":
             return recorded_judgement(self._judge, answer, row.columns)
-        if not row.contexts and not is_abstention(answer):
+        if row.contexts is None and not is_abstention(answer):
             return Judgement(unscored=NO_CONTEXTS)
         return None
 
