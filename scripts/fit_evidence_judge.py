@@ -2,11 +2,10 @@
 
     python scripts/fit_evidence_judge.py [FOLDER]      (default ../shared/data/judging)
 
-Slopes are estimated within sources: each source's features are centred at the middle of its two classes, so that what
-tells sources apart (style, length of the contexts) cannot stand in for support. A new domain is centred at the mean of
-the sources' middles. The threshold is the one that holds best over sources that the weights have not seen
-(leave one source out). BEGIN is left out of the weights, because tone and label go together in it, and is used only
-to choose the threshold. DialFact and Q2 are neither read nor fitted here.
+Each source, and each label within it, weighs alike. Features, size of the model and threshold were chosen by the mean
+balanced accuracy over sources that the weights have not seen (leave one source out), which is printed. BEGIN is left
+out of the weights, because tone and label go together in it, and only helps to choose the threshold. DialFact and Q2
+are neither read nor fitted here.
 """
 
 from __future__ import annotations
@@ -17,24 +16,25 @@ import random
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from judging_data import LabelledClaim, training_claims
 from planted_faults import planted_claims
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from faithbot.judge.context_index import ClaimWords, ContextIndex
-from faithbot.judge.evidence_features import FEATURE_NAMES, evidence_features
+from faithbot.judge.evidence_features import DIRECTIONS, evidence_features
 from faithbot.judge.exactness import breaks_exactness
 from faithbot.judge.words import content_words
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/faithbot/judge"
-ONLY_FOR_THRESHOLD = ("BEGIN",)
+ONLY_FOR_THRESHOLD = "BEGIN"
 PLANTED = "planted"
-REGULARISATION = 0.003
-THRESHOLDS = np.arange(0.30, 0.61, 0.01)
+TREES = {"max_iter": 100, "learning_rate": 0.08, "max_leaf_nodes": 8, "min_samples_leaf": 40, "l2_regularization": 20}
+THRESHOLDS = np.arange(0.30, 0.71, 0.01)
 COMMON_WORDS = 2000
 
 
@@ -52,42 +52,30 @@ def main() -> None:
     unseen = np.where(inexact, np.minimum(unseen, cap), unseen)
     threshold = choose_threshold(unseen, labels, sources)
     print_table(unseen, labels, sources, threshold)
-    used = ~np.isin(sources, ONLY_FOR_THRESHOLD) & ~np.isnan(features).any(axis=1)
-    write_weights(Fit(features[used], labels[used], sources[used]), threshold, cap)
+    usable = ~np.isnan(features).any(axis=1) & (sources != ONLY_FOR_THRESHOLD)
+    write_weights(fit(features[usable], labels[usable], sources[usable]), threshold, cap)
 
 
-def claim_features(claim: LabelledClaim) -> tuple[np.ndarray, bool]:
+def claim_features(claim: LabelledClaim) -> tuple[tuple[float, ...], bool]:
     """Features of a claim, and whether it breaks exactness.
 
     NaN where no word of it stands in its contexts, which the judge decides without weights.
     """
     match = ContextIndex(claim.contexts).match(ClaimWords.of(claim.claim))
     if match is None:
-        return np.full(len(FEATURE_NAMES), np.nan), False
+        return (math.nan,) * len(DIRECTIONS), False
     return evidence_features(match), breaks_exactness(match)
 
 
-class Fit:
-    """Logistic regression with slopes from within the sources, each source and label weighted alike."""
-
-    def __init__(self, features: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> None:
-        middles, weights = {}, np.zeros(len(labels))
-        for source in np.unique(sources):
-            groups = [(sources == source) & (labels == label) for label in (0, 1)]
-            middles[source] = np.mean([features[group].mean(axis=0) for group in groups], axis=0)
-            for group in groups:
-                weights[group] = 1 / group.sum()
-        weights *= len(labels) / weights.sum()
-        centred = features - np.array([middles[source] for source in sources])
-        self.mean = np.mean(list(middles.values()), axis=0)
-        self.scale = np.sqrt(np.average(centred**2, axis=0, weights=weights)) + 1e-9
-        model = LogisticRegression(C=REGULARISATION, max_iter=3000)
-        model.fit(centred / self.scale, labels, sample_weight=weights)
-        self.coefficients, self.intercept = model.coef_[0], float(model.intercept_[0])
-
-    def probability(self, features: np.ndarray) -> np.ndarray:
-        logits = ((features - self.mean) / self.scale) @ self.coefficients + self.intercept
-        return np.nan_to_num(1 / (1 + np.exp(-logits)), nan=0.0)
+def fit(features: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> HistGradientBoostingClassifier:
+    """Boosted trees, monotone in each feature, each source and label weighted alike."""
+    weights = np.zeros(len(labels))
+    for source in np.unique(sources):
+        for label in (0, 1):
+            group = (sources == source) & (labels == label)
+            weights[group] = 1 / group.sum()
+    model = HistGradientBoostingClassifier(**TREES, monotonic_cst=list(DIRECTIONS.values()), random_state=0)
+    return model.fit(features, labels, sample_weight=weights * len(labels) / weights.sum())
 
 
 def inexact_cap(inexact: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> float:
@@ -99,11 +87,12 @@ def inexact_cap(inexact: np.ndarray, labels: np.ndarray, sources: np.ndarray) ->
 def leave_one_source_out(features: np.ndarray, labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
     """P(supported) of each claim by weights fitted on the other sources."""
     probabilities = np.zeros(len(labels))
-    usable = ~np.isin(sources, ONLY_FOR_THRESHOLD) & ~np.isnan(features).any(axis=1)
+    usable = ~np.isnan(features).any(axis=1)
     for source in np.unique(sources):
-        others = usable & (sources != source)
-        held_out = sources == source
-        probabilities[held_out] = Fit(features[others], labels[others], sources[others]).probability(features[held_out])
+        held_out = usable & (sources == source)
+        others = usable & (sources != source) & (sources != ONLY_FOR_THRESHOLD)
+        model = fit(features[others], labels[others], sources[others])
+        probabilities[held_out] = model.predict_proba(features[held_out])[:, 1]
     return probabilities
 
 
@@ -132,18 +121,22 @@ def print_table(probabilities: np.ndarray, labels: np.ndarray, sources: np.ndarr
     print(f"{'mean (human)':<22}{balanced:>10.1f}{area:>7.1f}")
 
 
-def write_weights(fit: Fit, threshold: float, cap: float) -> None:
-    columns = zip(FEATURE_NAMES, fit.mean, fit.scale, fit.coefficients, strict=True)
-    weights = {
-        "intercept": round(fit.intercept, 5),
-        "threshold": threshold,
-        "inexact_cap": round(cap, 5),
-        "features": {
-            name: {"mean": round(mean, 5), "scale": round(scale, 5), "coefficient": round(coefficient, 5)}
-            for name, mean, scale, coefficient in columns
-        },
-    }
-    (PACKAGE / "evidence_weights.json").write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+def write_weights(model: HistGradientBoostingClassifier, threshold: float, cap: float) -> None:
+    trees = [readable_tree(iteration[0].nodes, 0) for iteration in model._predictors]
+    base = round(float(model._baseline_prediction.ravel()[0]), 5)
+    lines = ",\n".join(json.dumps(tree) for tree in trees)
+    head = json.dumps({"threshold": threshold, "inexact_cap": round(cap, 5), "base": base})
+    text = f'{head[:-1]},\n"trees": [\n{lines}\n]}}\n'
+    (PACKAGE / "evidence_weights.json").write_text(text, encoding="utf-8")
+
+
+def readable_tree(nodes: np.ndarray, index: int) -> float | list[Any]:
+    """A leaf's value, or ``[feature, limit, low, high]``."""
+    node = nodes[index]
+    if node["is_leaf"]:
+        return round(float(node["value"]), 4)
+    low, high = readable_tree(nodes, node["left"]), readable_tree(nodes, node["right"])
+    return [tuple(DIRECTIONS)[node["feature_idx"]], round(float(node["num_threshold"]), 5), low, high]
 
 
 def write_rarity(claims: list[LabelledClaim]) -> None:

@@ -6,11 +6,16 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judging_data import test_claims as labelled_test_claims
+from sklearn.metrics import balanced_accuracy_score
 
-from faithbot.judge.evidence import EvidenceJudge, nearest_passage, support_probability
+from faithbot.judge.evidence import EvidenceJudge, nearest_passage, packaged_weights, support_probability
+from faithbot.judge.evidence_features import DIRECTIONS
+from shared_examples import SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +70,45 @@ def test_another_number_or_polarity_is_contradicted(claim: str) -> None:
 
 def test_an_opposite_is_contradicted() -> None:
     assert only_claim("Prices increased in 2020.", ["Prices decreased in 2020."]).support == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("All guests pay the deposit by card.", "Some guests pay the deposit by card."),
+        ("Staff must close the gate at dusk.", "Staff may close the gate at dusk."),
+        ("The river always floods the lower meadow.", "The river sometimes floods the lower meadow."),
+    ],
+)
+def test_a_word_that_claims_more_than_is_stated_is_contradicted_and_one_that_claims_less_is_not(
+    claim: str, passage: str
+) -> None:
+    assert only_claim(claim, [passage]).support == "contradicted"
+    assert only_claim(passage, [claim]).support == "supported"
+
+
+@pytest.mark.parametrize(("name", "lowest"), [("dialfact_small", 0.66), ("q2", 0.64)])
+def test_it_agrees_with_people_on_sets_that_it_was_not_fitted_on(name: str, lowest: float) -> None:
+    claims = labelled_test_claims(SHARED.parent / "judging")[name]
+    judged = [support_probability(row.claim, row.contexts) >= packaged_weights().threshold for row in claims]
+    assert balanced_accuracy_score([row.supported for row in claims], judged) > lowest
+
+
+def test_more_coverage_never_lowers_the_probability() -> None:
+    trees = packaged_weights().trees
+    values = np.random.default_rng(1).random((300, len(DIRECTIONS)))
+    for place, direction in enumerate(DIRECTIONS.values()):
+        more = values.copy()
+        more[:, place] = 1.0
+        changes = [direction * (trees.probability(b) - trees.probability(a)) for a, b in zip(values, more, strict=True)]
+        assert min(changes) > -0.001  # leaves are rounded
+
+
+def test_a_sentence_is_better_evidence_than_the_heading_above_it() -> None:
+    context = "## Refund of shipping costs\n\nShipping costs are part of every refund."
+    claim = only_claim("The refund covers the shipping costs.", [context])
+    assert claim.evidence is not None
+    assert claim.evidence.quote == "Shipping costs are part of every refund."
 
 
 @pytest.mark.parametrize("claim", ["The tent is made in Portugal by hand.", "Napoleon lost the battle of Waterloo."])

@@ -6,20 +6,23 @@ A context is analysed once and remembered; a claim then costs a few small matrix
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from faithbot.judge.lexicon import NUMBER_SCALES, OPENING_CHATTER
+from faithbot.judge.lexicon import NUMBER_SCALES, NUMBER_WORDS, OPENING_CHATTER
 from faithbot.judge.quantities import Quantity, is_derived, quantities, value_key
-from faithbot.judge.splitting import Span, split_sentences
+from faithbot.judge.splitting import HEADING, Span, split_sentences
 from faithbot.judge.words import Token, content_keys, content_tokens, related_keys, stem, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
 
@@ -28,9 +31,12 @@ if TYPE_CHECKING:
 RELATED_CREDIT = 0.6
 """What a synonym or a word with the same first letters counts, the same word being 1."""
 _CACHED_LENGTH = 20_000
-_FEW = 16
+_HEADING_STANDING = 0.7
+"""A heading names what the sentences below it state: they are better evidence where they hold nearly as much."""
 _SECOND_SENTENCE_GAIN = 0.05
-_SCALE_KEYS = frozenset(map(stem, NUMBER_SCALES))
+_NUMBER_KEYS = frozenset([*map(stem, NUMBER_SCALES), *(f"#{value}" for value in NUMBER_WORDS.values())])
+"""Keys of the words that a number may be written in."""
+_DIGIT = re.compile(r"\d")
 
 
 class ContextSentence(NamedTuple):
@@ -38,6 +44,16 @@ class ContextSentence(NamedTuple):
 
     span: Span
     text: str
+    keys: AbstractSet[str]
+    """Of its content words and numbers."""
+    related: AbstractSet[str]
+    """Synonym groups and word beginnings of its content words."""
+
+    @classmethod
+    def of(cls, span: Span, text: str) -> ContextSentence:
+        """Analyse a sentence."""
+        keys = content_keys(text)
+        return cls(span, text, keys, set(chain.from_iterable(map(related_keys, keys))))
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -49,36 +65,23 @@ class ContextSentence(NamedTuple):
         """Its numbers by value."""
         return quantities(self.text)
 
+    @property
+    def may_hold_number(self) -> bool:
+        """False where it holds none for sure."""
+        return not _NUMBER_KEYS.isdisjoint(self.keys) or _DIGIT.search(self.text) is not None
+
 
 @dataclass(frozen=True)
 class AnalysedContext:
-    """Sentences of a context and where its content words stand."""
+    """Sentences of a context and what they state."""
 
     sentences: tuple[ContextSentence, ...]
-    postings: dict[str, list[int]]
-    """Key to the numbers of the sentences that hold it."""
-    related: dict[str, list[int]]
-    """Synonym group or word beginning to the numbers of the sentences that hold a word of it."""
-    numbered: tuple[int, ...]
-    """Numbers of the sentences that may hold a number."""
 
     @classmethod
     def of(cls, context: str) -> AnalysedContext:
         """Analyse a context."""
         spans = split_sentences(context)
-        sentences = tuple(ContextSentence(span, context[span[0] : span[1]]) for span in spans)
-        postings: dict[str, list[int]] = {}
-        for number, sentence in enumerate(sentences):
-            for key in content_keys(sentence.text):
-                postings.setdefault(key, []).append(number)
-        related: dict[str, list[int]] = {}
-        with_number: set[int] = set()
-        for key, numbers in postings.items():
-            for other in related_keys(key):
-                related.setdefault(other, []).extend(numbers)
-            if key[0] == "#" or key in _SCALE_KEYS:
-                with_number.update(numbers)
-        return cls(sentences, postings, related, tuple(sorted(with_number)))
+        return cls(tuple(ContextSentence.of(span, context[span[0] : span[1]]) for span in spans))
 
     def stating(self, quantity: Quantity) -> list[int]:
         """Numbers of the sentences that hold the same value."""
@@ -89,8 +92,8 @@ class AnalysedContext:
     @cached_property
     def _by_value(self) -> dict[str, list[tuple[int, Quantity]]]:
         by_value: dict[str, list[tuple[int, Quantity]]] = {}
-        for number in self.numbered:
-            for quantity in self.sentences[number].quantities:
+        for number, sentence in enumerate(self.sentences):
+            for quantity in sentence.quantities if sentence.may_hold_number else ():
                 for value in quantity.all_values():
                     by_value.setdefault(value_key(value), []).append((number, quantity))
         return by_value
@@ -127,6 +130,10 @@ class ClaimWords:
     """Per content word."""
     rarity: Vector
     """Per item, how little to be expected in any text, 0 to 1."""
+    rows: dict[str, int]
+    """Key of a content word to its place among the items."""
+    related_rows: dict[str, list[int]]
+    """Synonym group or word beginning to the places of the content words of it."""
 
     @property
     def size(self) -> int:
@@ -143,12 +150,18 @@ class ClaimWords:
         content = tuple(first_of_key.values())
         opening = tokens[0].start if tokens else 0
         numbers = quantities(claim)
+        related: dict[str, list[int]] = {}
+        for row, token in enumerate(content):
+            for key in related_keys(token.key):
+                related.setdefault(key, []).append(row)
         return cls(
             tokens,
             content,
             numbers,
             np.array([token.is_name and token.start != opening for token in content], dtype=bool),
             np.array([_rarity().get(token.key, 1.0) for token in content] + [1.0] * len(numbers)),
+            {token.key: row for row, token in enumerate(content)},
+            related,
         )
 
 
@@ -188,9 +201,8 @@ class Match:
     """Per item of the claim, sum 1."""
     credit: Vector
     """Per item, in the nearest passage; the sum or difference of two numbers near it counts as stated."""
-    sentence_coverage: float
-    window_coverage: float
-    context_coverage: float
+    passage_coverage: float
+    """Weighted share of the items that stand in the best two neighbouring sentences."""
     all_credit: Vector
     """Per item, in any sentence of any context."""
 
@@ -204,20 +216,22 @@ class ContextIndex:
         sizes = [len(context.sentences) for context in self._contexts]
         self._offsets = np.cumsum([0, *sizes[:-1]]).tolist()
         self._owner = np.repeat(np.arange(len(sizes)), sizes)
-        self._context_starts = np.flatnonzero(np.diff(self._owner, prepend=-1))
+        self._standing = np.array([_HEADING_STANDING if HEADING.match(s.text) else 1.0 for s in self.sentences])
         self._same_context = self._owner[1:] == self._owner[:-1]
 
     def coverage(self, words: ClaimWords) -> Vector:
         """Credit per item and sentence, shape (items, sentences), each 0, RELATED_CREDIT or 1."""
         matrix = np.zeros((words.size, len(self.sentences)))
-        n_words = len(words.content)
-        for context, offset in zip(self._contexts, self._offsets, strict=True):
-            for row, token in zip(matrix, words.content, strict=False):
-                for key in related_keys(token.key):
-                    _give(row, context.related.get(key), offset, RELATED_CREDIT)
-                _give(row, context.postings.get(token.key), offset, 1.0)
-            for row, quantity in zip(matrix[n_words:], words.quantities, strict=True):
-                _give(row, context.stating(quantity), offset, 1.0)
+        for column, sentence in enumerate(self.sentences):
+            for key in words.related_rows.keys() & sentence.related:
+                for row in words.related_rows[key]:
+                    matrix[row, column] = RELATED_CREDIT
+            for key in words.rows.keys() & sentence.keys:
+                matrix[words.rows[key], column] = 1.0
+        for row, quantity in enumerate(words.quantities, start=len(words.content)):
+            for context, offset in zip(self._contexts, self._offsets, strict=True):
+                for number in context.stating(quantity):
+                    matrix[row, offset + number] = 1.0
         return matrix
 
     def match(self, words: ClaimWords) -> Match | None:
@@ -228,14 +242,13 @@ class ContextIndex:
         weights = _weights(by_sentence) * words.rarity
         weights /= weights.sum()
         sentence_scores = weights @ by_sentence
-        best = int(sentence_scores.argmax())
+        best = int((sentence_scores * self._standing).argmax())
         if sentence_scores[best] <= 0:
             return None
         windows = by_sentence.copy()
         windows[:, :-1] = np.maximum(by_sentence[:, :-1], by_sentence[:, 1:] * self._same_context)
         window_scores = weights @ windows
         first = int(window_scores.argmax())
-        by_context = np.maximum.reduceat(by_sentence, self._context_starts, axis=1)
         # A second sentence has to bring an item of its own, or the quote would only be longer.
         pair = window_scores[first] > sentence_scores[best] + _SECOND_SENTENCE_GAIN
         start, size = (first, 2) if pair else (best, 1)
@@ -247,9 +260,7 @@ class ContextIndex:
             nearest=Nearest(owner, tuple(self.sentences[start : start + size]), min(1.0, float(weights @ credit))),
             weights=weights,
             credit=credit,
-            sentence_coverage=float(sentence_scores[best]),
-            window_coverage=float(window_scores[first]),
-            context_coverage=float((weights @ by_context).max()),
+            passage_coverage=float(window_scores[first]),
             all_credit=np.maximum(by_sentence.max(axis=1), derived),
         )
 
@@ -261,16 +272,6 @@ class ContextIndex:
             near = [q for i in around if self._owner[i] == self._owner[start] for q in self.sentences[i].quantities]
             derived[len(words.content) :] = [is_derived(quantity, near) for quantity in words.quantities]
         return derived
-
-
-def _give(row: Vector, numbers: list[int] | None, offset: int, credit: float) -> None:
-    if numbers is None:
-        return
-    if len(numbers) > _FEW:
-        row[np.array(numbers) + offset] = credit
-    else:
-        for number in numbers:  # faster than numpy for the few sentences that a word mostly stands in
-            row[offset + number] = credit
 
 
 def _weights(by_sentence: Vector) -> Vector:

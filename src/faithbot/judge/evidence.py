@@ -1,24 +1,22 @@
 """Judge without a model: each sentence of an answer is weighed by the lexical evidence for it in the contexts.
 
-The probability is a logistic regression over ``evidence_features``; its weights are fitted on human-labelled claims by
-``scripts/fit_evidence_judge.py``.
+The probability comes from boosted trees over ``evidence_features``, fitted on human-labelled claims by
+``scripts/fit_evidence_judge.py`` and monotone: more coverage never lowers it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.boosted_trees import BoostedTrees
 from faithbot.judge.context_index import ClaimWords, ContextIndex, Match
-from faithbot.judge.evidence_features import FEATURE_NAMES, evidence_features
+from faithbot.judge.evidence_features import DIRECTIONS, evidence_features
 from faithbot.judge.exactness import breaks_exactness, conflicts
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, Evidence, JudgeFingerprint, Judgement, Support
 from faithbot.judge.sentences import statements
@@ -26,9 +24,7 @@ from faithbot.judge.sentences import statements
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-CODE_VERSION = 2
+CODE_VERSION = 3
 """Counted up with every change of the code that changes a probability or a claim."""
 _PACKAGE = resources.files("faithbot.judge")
 _DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "patterns.toml", "refusals.toml")
@@ -36,12 +32,9 @@ _DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "pat
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """A fitted logistic regression over standardised features."""
+    """What ``scripts/fit_evidence_judge.py`` has fitted."""
 
-    mean: npt.NDArray[np.float64]
-    scale: npt.NDArray[np.float64]
-    coefficients: npt.NDArray[np.float64]
-    intercept: float
+    trees: BoostedTrees
     threshold: float
     """P(supported) from which on a claim counts as supported."""
     inexact_cap: float
@@ -49,26 +42,13 @@ class EvidenceWeights:
 
     @classmethod
     def load(cls, text: str) -> EvidenceWeights:
-        """Read fitted weights; features without a coefficient weigh nothing."""
+        """From the JSON that the script writes."""
         fitted = json.loads(text)
-        by_name = fitted["features"]
-
-        def column(part: str, default: float) -> npt.NDArray[np.float64]:
-            return np.array([by_name.get(name, {}).get(part, default) for name in FEATURE_NAMES])
-
-        return cls(
-            column("mean", 0.0),
-            column("scale", 1.0),
-            column("coefficient", 0.0),
-            fitted["intercept"],
-            fitted["threshold"],
-            fitted["inexact_cap"],
-        )
+        return cls(BoostedTrees.load(fitted, tuple(DIRECTIONS)), fitted["threshold"], fitted["inexact_cap"])
 
     def probability(self, match: Match) -> float:
         """P(supported) of a claim laid beside its evidence."""
-        standardised = (evidence_features(match) - self.mean) / self.scale
-        probability = 1.0 / (1.0 + math.exp(-float(self.coefficients @ standardised) - self.intercept))
+        probability = self.trees.probability(evidence_features(match))
         return min(probability, self.inexact_cap) if breaks_exactness(match) else probability
 
 
@@ -86,7 +66,7 @@ def _data_digest() -> str:
 
 
 class EvidenceJudge:
-    """Judges by words, order, numbers, names and polarity; no model call, about a millisecond a claim."""
+    """Judges by words, numbers, names and polarity; no model call, about a millisecond a claim."""
 
     repeats_itself = True
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithbot.judge.alignment import align
-from faithbot.judge.lexicon import FLAT_NEGATORS
-from faithbot.judge.words import EXCLUSIVE_KEYS, Token, is_negator
+from faithbot.judge.alignment import kept_neighbours
+from faithbot.judge.lexicon import FLAT_NEGATORS, PARTIAL, TOTAL
+from faithbot.judge.words import EXCLUSIVE_KEYS, Token, is_negator, word_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faithbot.judge.context_index import Match
 
+_TOTAL_KEYS, _PARTIAL_KEYS = (frozenset(map(word_key, words)) for words in (TOTAL, PARTIAL))
 _NEAR = 4
 _ALIGNED = 0.5
 _VERBATIM_COVERAGE = 0.8
@@ -97,19 +98,26 @@ def breaks_exactness(match: Match) -> bool:
         return True
     if match.nearest.coverage < _VERBATIM_COVERAGE or not (missing.replaced or conflicts(match)):
         return False
-    return align(match.words.content, match.nearest.tokens).bigrams >= _VERBATIM_ORDER
+    return kept_neighbours(match.words.content, match.nearest.tokens) >= _VERBATIM_ORDER
 
 
 def opposite(match: Match) -> tuple[str, str] | None:
-    """Key of a word of the claim and of the opposite that the nearest passage has in its place; None without one."""
+    """Key of a word of the claim and of the one that the nearest passage has in its place and that excludes it.
+
+    An opposite, or a word that claims less: "some" is not "all". None without one.
+    """
     passage = match.nearest.tokens
     mine = {token.key for token in match.words.tokens}
     theirs = {token.key for token in passage}
     for key in sorted(mine - theirs):
-        for other in sorted(EXCLUSIVE_KEYS.get(key, frozenset()) & theirs - mine):
+        for other in sorted(_not_supporting(key) & theirs - mine):
             if _neighbours(match.words.tokens, key) & _neighbours(passage, other):
                 return key, other
     return None
+
+
+def _not_supporting(key: str) -> frozenset[str]:
+    return EXCLUSIVE_KEYS.get(key, frozenset()) | (_PARTIAL_KEYS if key in _TOTAL_KEYS else frozenset())
 
 
 def _neighbours(tokens: Sequence[Token], key: str) -> set[str]:

@@ -43,8 +43,9 @@ NOT_NEGATING = tuple(_LISTS["not_negating"])
 EXCLUSIVE = _partners(_LISTS["exclusive"])
 """Word to the words that cannot hold in its place."""
 SYNONYMS = tuple(frozenset(group.split("/")) for group in _LISTS["synonyms"].split())
-CONDITIONS = _words("conditions")
-STRENGTHENERS = _words("strengtheners")
+TOTAL = _words("total")
+"""Claim more than the words of PARTIAL in the same place."""
+PARTIAL = _words("partial")
 ABBREVIATIONS = _words("abbreviations")
 ABBREVIATIONS_THAT_MAY_END = _words("abbreviations_that_may_end")
 OPENING_CHATTER = _words("opening_chatter")

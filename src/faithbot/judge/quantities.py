@@ -15,12 +15,16 @@ from faithbot.judge.words import fold, stem
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_PIECE = re.compile(
+_NUMBER = (
     r"(?<!\d)\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)|\d{1,3}(?:[.,'’]\d{3})+(?![.,]?\d)"
     r"|\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:\.\d{3})+,\d+"
     r"|(?<!\d,)\d+(?:[.,]\d+(?![.,]\d))?|\d+|%|°\s?[CFcf]\b|[$€£¥]"
-    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
+_PIECE = re.compile(
+    r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|" + _NUMBER
+)
+_ASCII_PIECE = re.compile(f"[A-Za-z]+|{_NUMBER}")
+"""Finds the same in plain ASCII, twice as fast."""
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _MONTH_NAMES = (
     "january february march april may june july august september october november december",
@@ -95,19 +99,22 @@ def _any_close(left: Iterable[float], right: Sequence[float]) -> bool:
 def quantities(text: str) -> tuple[Quantity, ...]:
     """All numbers of a sentence, in order, with the units beside them."""
     text = _ISO_DATE.sub(_spell_date, text)
-    pieces = _PIECE.findall(text)
+    pieces = (_ASCII_PIECE if text.isascii() else _PIECE).findall(text)
     found: list[Quantity] = []
-    position = 0
-    while position < len(pieces):
-        piece = pieces[position]
-        if not piece[0].isdecimal() and fold(piece) not in NUMBER_WORDS:
-            position += 1
+    end = 0
+    for position in [number for number, piece in enumerate(pieces) if _starts_number(piece)]:
+        if position < end:
             continue
         quantity, length = _read(pieces, position)
         if quantity is not None:
             found.append(quantity)
-        position += length
+        end = position + length
     return tuple(found)
+
+
+@lru_cache(maxsize=65536)
+def _starts_number(piece: str) -> bool:
+    return piece[0].isdecimal() or fold(piece) in NUMBER_WORDS
 
 
 def is_derived(quantity: Quantity, sources: Sequence[Quantity]) -> bool:
@@ -143,12 +150,10 @@ def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
         after = fold(pieces[position + length]) if position + length < len(pieces) else ""
         month = _month_beside(before, after, values)
         return Quantity(values, month or "ordinal"), length
-    # Units of unspaced scripts come one character a piece: 小时 before 小.
-    for size in (2, 1):
-        following = pieces[position + length : position + length + size]
-        unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in following))
-        if unit is not None:
-            return Quantity(values, unit[0], unit[1]), length + size
+    unit = _unit(*pieces[position + length : position + length + 2])
+    if unit is not None:
+        dimension, factor, n_pieces = unit
+        return Quantity(values, dimension, factor), length + n_pieces
     if length == 1 and values == (1.0,) and not pieces[position].isdecimal():
         return None, length  # "one" without a unit is mostly a pronoun
     month = _month_beside(before, after, values)
@@ -156,6 +161,17 @@ def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
         return Quantity(values, month), length
     noun = stem(after) if after and after not in STOP_WORDS and after.isalpha() and after not in _MONTH_NUMBER else None
     return Quantity(values, noun=noun), length
+
+
+@lru_cache(maxsize=65536)
+def _unit(*following: str) -> tuple[str, float, int] | None:
+    """Dimension, factor and number of pieces of the unit that at most two pieces begin with."""
+    # Units of unspaced scripts come one character a piece: 小时 before 小.
+    for n_pieces in range(len(following), 0, -1):
+        unit = UNITS.get("".join(fold(piece).replace(" ", "") for piece in following[:n_pieces]))
+        if unit is not None:
+            return *unit, n_pieces
+    return None
 
 
 def _month_beside(before: str, after: str, values: tuple[float, ...]) -> str | None:

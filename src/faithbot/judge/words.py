@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.judge.lexicon import (
     EXCLUSIVE,
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TOKEN = re.compile(r"\d+(?:[.,'’]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_ASCII_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[0-9]+(?:[.,'][0-9]+)*")
+"""Finds the same in plain ASCII, twice as fast."""
 # Scripts written without spaces, and Hangul, whose particles stick to the word: both compare best as character pairs.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff々]+"
@@ -34,8 +35,7 @@ _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "es", "ly", "s", "e")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, number or character pair of a text."""
 
     key: str
@@ -85,7 +85,12 @@ for _number, _group in enumerate(SYNONYMS):
         _SYNONYM_KEYS[_key] = (*_SYNONYM_KEYS.get(_key, ()), f"~{_number}")
 
 
-EXCLUSIVE_KEYS = {stem(word): frozenset(map(stem, others)) for word, others in EXCLUSIVE.items()}
+def word_key(word: str) -> str:
+    """Key of a folded word."""
+    return word if word in STOP_WORDS else stem(word)
+
+
+EXCLUSIVE_KEYS = {word_key(word): frozenset(map(word_key, others)) for word, others in EXCLUSIVE.items()}
 """Key of a word to the keys of those that cannot hold in its place: opposites, weekdays, months, directions."""
 
 
@@ -120,11 +125,17 @@ def _analyse(word: str) -> tuple[str, str, bool]:
     return stem(form), form, len(form) > 1
 
 
+@lru_cache(maxsize=65536)
+def _content_key(word: str) -> str:
+    key, _, is_content = _analyse(word)
+    return key if is_content else ""
+
+
 @lru_cache(maxsize=8192)
 def tokenize(text: str) -> tuple[Token, ...]:
     """Tokens of a sentence in order. Runs of an unspaced script give overlapping character pairs."""
     tokens = []
-    for match in _TOKEN.finditer(text):
+    for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
         word = match.group()
         if not word.isascii() and _UNSPACED.search(word):
             tokens.extend(_split_unspaced(word, match.start()))
@@ -138,8 +149,10 @@ def content_keys(text: str) -> set[str]:
     """The keys of the content words of a text, without building tokens: what an index over contexts needs."""
     if not text.isascii() and _UNSPACED.search(text):
         return {token.key for token in tokenize(text) if token.is_content}
-    analysed = map(_analyse, _TOKEN.findall(text))
-    return {key for key, _, is_content in analysed if is_content}
+    words = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+    keys = set(map(_content_key, words))
+    keys.discard("")
+    return keys
 
 
 def _split_unspaced(word: str, offset: int) -> list[Token]:
