@@ -187,16 +187,17 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
         "probability": judged[0]["claims"][0]["probability"],
         "evidence": "The stove burns gas.",
         "source": {"context": 0, "start": 0, "end": 20},
+        "numbers": None,
         "unscored": None,
     }
-    assert judged[2]["unscored"].startswith("line 3: answer: ")
+    assert judged[2]["unscored"].startswith("line 3: no answer: ")
     assert judged[4]["unscored"].startswith("line 5, column 2: ")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("missing.jsonl",), "cannot read missing.jsonl"),
+        (("missing.jsonl",), "cannot read missing.jsonl: No such file or directory.\n"),
         (("/dev/null",), "/dev/null holds no row"),
         (("/dev/null", "--method", "label"), "method `label` needs a `model`"),
         (("/dev/null", "--method", "evidence", "--model", "ollama/x"), "method `evidence` calls no model"),
