@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from command import Outcome
 from faithbot.cli import cli
 from faithbot.errors import FaithbotError
+from faithbot.judge.blind_spots import ProbeResult, found
 from faithbot.judge.calibration import read_calibration
 from faithbot.results import Results
 from git_repository import commit_all, make_repository, write_files
@@ -101,6 +102,20 @@ def test_the_configured_file_is_written_even_where_it_is_not_there_yet(
     assert read_calibration(tmp_path / "repository" / "evals" / "judge.json").agreement.n == 36
 
 
+def test_blind_spots_found_under_another_calibration_are_left_out_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(tmp_path / "repository"))
+    file = tmp_path / "repository" / "judge-calibration.json"
+    run("calibrate", "labels.jsonl")
+    uncalibrated = read_calibration(file)
+    probed = ProbeResult(judge=uncalibrated.fingerprint.digest, faults={"number": found(1, 2)}, sound={})
+    file.write_text(uncalibrated.model_copy(update={"probe": probed}).model_dump_json())
+    outcome = run("calibrate", "labels.jsonl")
+    assert "`faithbot probe` found was of this judge with another calibration: it is left out" in outcome.stdout
+    assert read_calibration(file).probe is None
+
+
 def test_without_a_repository_the_judge_without_a_model_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +135,6 @@ def test_without_a_repository_the_judge_without_a_model_is_measured(
         ('{"claim": "a", "contexts": ["a"], "label": 1}', (), "all 1 claims are labelled supported"),
         ("", (), "holds no labelled claim"),
         (labels(6), ("--method", "label"), "method `label` needs a `model`"),
-        (labels(6), ("--method", "guess"), "method"),
         (labels(6), ("--config", "other.yaml"), "is not in a git repository"),
     ],
 )

@@ -197,7 +197,7 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("missing.jsonl",), "cannot read missing.jsonl"),
+        (("missing.jsonl",), "cannot read missing.jsonl: No such file or directory.\n"),
         (("/dev/null",), "/dev/null holds no row"),
         (("/dev/null", "--method", "label"), "method `label` needs a `model`"),
         (("/dev/null", "--method", "evidence", "--model", "ollama/x"), "method `evidence` calls no model"),

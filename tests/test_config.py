@@ -110,7 +110,7 @@ BAD = {
     "two systems": (MINIMAL + "  recorded: {files: a}\n", r"line 2, system: name one system, `pipeline` or `recorded`"),
     "recorded without scores": (
         RECORDED + "judge: {method: recorded}\n",
-        r"line 4, judge: `scores` and method `recorded`",
+        r"line 4, judge: `scores` and method `recorded` go together, such as {faithfulness: gpt_groundedness}$",
     ),
     "scores for a judge": (RECORDED + "judge: {scores: {faithfulness: a}}\n", r"line 4, judge: `scores` and method"),
     "no scale": (

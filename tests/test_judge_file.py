@@ -43,6 +43,7 @@ BAD = {
     "list as id": (json.dumps(GOOD | {"id": [1]}), None, "line 3: the id must be a text, found [1]"),
     "no answer": (json.dumps(GOOD | {"id": 7, "answer": None}), 7, "line 3: no answer: expected as answer, response"),
     "no contexts": (json.dumps({"id": 0, "question": "?", "answer": "!"}), 0, "line 3: no contexts: expected as"),
+    "empty answer": (json.dumps(GOOD | {"answer": ""}), "a", "line 3: the answer is empty."),
     "NaN as answer": (json.dumps(GOOD | {"answer": float("nan")}), "a", "line 3: no answer"),
     "number as answer": (json.dumps(GOOD | {"answer": 5}), "a", "line 3: the answer must be a text, found 5"),
     "list as question": (

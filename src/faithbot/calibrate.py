@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from faithbot.config import JudgeSettings, load_config
 from faithbot.errors import UsageError
+from faithbot.judge.calibrated import CalibratedJudge
 from faithbot.judge.calibration import continue_calibration, write_calibration
 from faithbot.judge.files import JudgeFiles, read_judge_files
 from faithbot.judge.registry import open_judge
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faithbot.config import LoadedConfig
+    from faithbot.judge.calibration import CalibrationFile
     from faithbot.judge.protocol import Claim, Judge, JudgeFingerprint
     from faithbot.labelled_claims import LabelledClaim
     from faithbot.progress import Progress
@@ -89,9 +91,19 @@ async def calibrate(request: CalibrateRequest, progress: Progress) -> Calibrated
         claims = await _check_all(judge, labelled.claims, models, progress)
     measured = measure_agreement(labelled.claims, claims, fingerprint.method)
     parts = {"calibration": measured.calibration, "agreement": measured.agreement}
-    write_calibration(output, file.model_copy(update=parts))
+    file, outdated = await _without_outdated_probe(file.model_copy(update=parts), judge)
+    write_calibration(output, file)
     setting = posixpath.relpath(path.resolve().as_posix(), configured.folder.resolve().as_posix())
-    return Calibrated(measured, fingerprint, configured.settings, labelled, path, setting, given_up)
+    return Calibrated(measured, fingerprint, configured.settings, labelled, path, setting, given_up or outdated)
+
+
+async def _without_outdated_probe(file: CalibrationFile, judge: Judge) -> tuple[CalibrationFile, str | None]:
+    """Blind spots are those of one calibration: without them where it is another now, and a word that says so."""
+    fingerprint = await CalibratedJudge(judge, file).fingerprint()
+    if file.probe is None or file.probe.judge == fingerprint.digest:
+        return file, None
+    word = "What `faithbot probe` found was of this judge with another calibration: it is left out, probe again."
+    return file.model_copy(update={"probe": None}), word
 
 
 def find_judge(config: str, method: str | None, model: str | None) -> ConfiguredJudge:

@@ -15,6 +15,9 @@ from faithbot.cache_folder import cache_folder
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.exit_codes import FAULT, INTERRUPTED, WRONG_USAGE, exit_code
 
+_METHOD = click.Choice(["claims", "label", "evidence", "classifier"])
+"""Judges that can be asked; `recorded` only reads what another one said."""
+
 
 def main() -> None:
     """Run the command line; every way to end has its exit code."""
@@ -127,11 +130,7 @@ def _print_result(text: str) -> None:
 
 @cli.command()
 @click.argument("answers", type=click.Path(path_type=Path))
-@click.option(
-    "--method",
-    type=click.Choice(["claims", "label", "evidence", "classifier"]),
-    help="Default: claims with a model, else evidence.",
-)
+@click.option("--method", type=_METHOD, help="Default: claims with a model, else evidence.")
 @click.option(
     "--model", metavar="NAME", help="For claims and label such as ollama/qwen2.5:7b; for classifier its folder."
 )
@@ -161,7 +160,7 @@ def judge(answers: Path, method: str | None, model: str | None, json_file: Path 
 
 @cli.command()
 @click.argument("labels", type=click.Path(path_type=Path))
-@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--method", type=_METHOD, help="Another judge than the one that faithbot.yaml names.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
 @click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
 @click.option("--output", type=click.Path(path_type=Path), help="File to write "
@@ -191,7 +190,7 @@ def calibrate(
 @cli.command()
 @click.option("--repo", type=click.Path(path_type=Path), default=".", help="Git repository (default: this folder).")
 @click.option("--config", default="faithbot.yaml", show_default=True, help="Path from the repository's root.")
-@click.option("--method", metavar="METHOD", help="Another judge than the one that faithbot.yaml names.")
+@click.option("--method", type=_METHOD, help="Another judge than the one that faithbot.yaml names.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Its model, such as ollama/qwen2.5:7b.")
 @click.option("--per-kind", type=click.IntRange(1, 1000), default=30, show_default=True, help="Sentences of each kind.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write every sentence and what the judge "

@@ -243,7 +243,7 @@ class JudgeSettings(_Section):
     def _scores_fit(self) -> JudgeSettings:
         if (self.method == "recorded") != bool(self.scores):
             raise PydanticCustomError(
-                "scores", "`scores` and method `recorded` go together, such as {{faithfulness: gpt_groundedness}}"
+                "scores", "`scores` and method `recorded` go together, such as {faithfulness: gpt_groundedness}"
             )
         if self.scale[0] == self.scale[1]:
             raise _problem_inside(("scale",), "the worst and the best score must differ")

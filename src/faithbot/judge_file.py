@@ -99,7 +99,7 @@ def read_rows(path: Path) -> dict[int, AnswerRow | UnreadableRow]:
     try:
         text = decode(path.read_bytes(), str(path), "answers")
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}.") from None
     lines = {number: line for number, line in enumerate(text.split("\n"), start=1) if line.strip()}
     if not lines:
         raise UsageError(f"{path} holds no row: expected {_EXPECTED}.")
@@ -125,6 +125,8 @@ def _read_row(line: str, place: str) -> AnswerRow | UnreadableRow:
         return UnreadableRow(identifier, str(error))
     if found.question is None or found.answer is None or found.contexts is None:
         missing = next(role for role in _NEEDED if getattr(found, role) is None)
+        if any(row.get(column) == "" for column in COLUMNS[missing]):
+            return UnreadableRow(identifier, f"{place}: the {missing} is empty.")
         return UnreadableRow(identifier, f"{place}: no {missing}: expected as {', '.join(COLUMNS[missing][:3])}.")
     return AnswerRow(identifier, found.question, found.answer, found.contexts)
 

@@ -67,6 +67,12 @@ def test_claims_that_do_not_say_what_their_sentence_says_give_way_to_it(invented
     assert checked_claims(SENTENCES[0], invented, AROUND) == [SENTENCES[0]]
 
 
+def test_a_condition_that_no_claim_keeps_is_not_lost() -> None:
+    sentence = "Returns are free only if unopened."
+    assert checked_claims(sentence, ["Returns are free.", "Unopened."], AROUND) == [sentence]
+    assert checked_claims(sentence, ["Returns are free if unopened."], AROUND) == ["Returns are free if unopened."]
+
+
 @pytest.mark.parametrize(
     ("sentence", "claims"),
     [

@@ -85,6 +85,13 @@ def test_an_abstention_is_recognised_without_a_call() -> None:
     assert (judgement.abstained, judgement.faithfulness, judgement.claims) == (True, None, ())
 
 
+def test_a_partial_abstention_is_judged_on_what_it_states() -> None:
+    judgement, model = judge('{"label": "YES"}', "I do not know the price, but you have 30 days.")
+    (request,) = model.requests
+    assert "<answer>\nYou have 30 days.\n</answer>" in request.messages[0].content
+    assert (judgement.faithfulness, judgement.claims[0].text) == (1.0, "You have 30 days.")
+
+
 def test_an_invented_answer_without_any_passage_is_unsupported_without_a_call() -> None:
     judgement, _ = judge(None, "You have 30 days.", contexts=[])
     assert judgement.faithfulness == 0

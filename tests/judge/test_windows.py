@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithbot.judge.windows import PackedContexts, SupportProbabilities, Window, best_over_windows, choose_best
+from faithbot.judge.windows import PackedContexts, SupportProbabilities, Window, choose_best
 
 SENTENCES = (
     "The pass costs 60 dollars. ",
@@ -117,19 +115,6 @@ def test_nothing_is_joined_where_all_is_read_at_once() -> None:
     assert len(PackedContexts.of(["The pass costs 60 dollars.", "It is valid."], 40, words).for_claim("A pass.")) == 1
 
 
-def test_each_window_is_scored_and_the_one_that_supports_most_wins() -> None:
-    packed = PackedContexts.of(["nothing here", "the stove burns gas"], 4, words)
-
-    async def score(view: Window) -> SupportProbabilities:
-        return SupportProbabilities(0.9, 0, 0.1) if "gas" in view.text else SupportProbabilities(0.1, 0.8, 0.1)
-
-    best = asyncio.run(best_over_windows("The stove burns gas.", packed, score))
-
-    assert best.window is packed.windows[1]
-    assert best.probabilities == (0.9, 0, 0.1)
-    assert best.probabilities.support == "supported"
-
-
 @pytest.mark.parametrize(
     ("scores", "support", "decided_by"),
     [
@@ -151,7 +136,5 @@ def test_a_claim_is_contradicted_only_where_no_window_supports_it(scores, suppor
 def test_without_a_passage_the_claim_is_not_found() -> None:
     packed = PackedContexts.of(["", " \n"], 10, words)
 
-    async def score(_: Window) -> SupportProbabilities:
-        raise AssertionError("there is nothing to score")
-
-    assert asyncio.run(best_over_windows("A claim.", packed, score)) == ((0.0, 0.0, 1.0), None)
+    assert packed.for_claim("A claim.") == ()
+    assert choose_best([]) == ((0.0, 0.0, 1.0), None)

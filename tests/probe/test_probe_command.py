@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from faithbot.cli import cli
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.judge.calibration import CalibrationFile, read_calibration
+from faithbot.judge.calibration import CalibrationFile, PlattCalibration, read_calibration
 from faithbot.judge.protocol import JudgeFingerprint
 from faithbot.probe.run import JudgedProbe, count_found
 from git_repository import make_repository
@@ -58,6 +58,21 @@ def test_the_result_stands_beside_what_the_file_already_holds_of_this_judge(bike
     outcome = probe(bike_shop, "--output", file, "--per-kind", "2")
     assert "was of another judge (other version of the method): it is replaced" in outcome.stdout
     assert read_calibration(file) == first
+
+
+def test_the_result_is_of_the_judge_as_its_file_calibrates_it(bike_shop: Path, tmp_path: Path) -> None:
+    file = tmp_path / "judge.json"
+    probe(bike_shop, "--output", file, "--per-kind", "2")
+    uncalibrated = read_calibration(file)
+    calibration = PlattCalibration(slope=1.0, intercept=-20.0, decides_support=True)  # holds nothing supported
+    file.write_text(uncalibrated.model_copy(update={"calibration": calibration}).model_dump_json())
+    outcome = probe(bike_shop, "--output", file, "--per-kind", "2")
+    assert outcome.exit_code == 0, outcome.output
+    calibrated = read_calibration(file).probe
+    assert calibrated is not None
+    assert uncalibrated.probe is not None
+    assert calibrated.judge != uncalibrated.probe.judge
+    assert calibrated.sound["verbatim"].rejected == 2
 
 
 def test_documents_in_a_judge_file_that_is_none_are_refused_before_any_work(bike_shop: Path, tmp_path: Path) -> None:

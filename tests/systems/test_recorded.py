@@ -119,6 +119,7 @@ def test_recorded_scores_become_shares(tmp_path: Path, groundedness: Any, faithf
         (None, "no number is recorded as groundedness"),
         ("n/a", "no number is recorded as groundedness"),
         (True, "no number is recorded as groundedness"),
+        (10**400, "no number is recorded as groundedness"),
         ("nan", "groundedness is nan, which is off the scale from 1 to 5"),
         (0.8, "groundedness is 0.8, which is off the scale from 1 to 5"),
     ],

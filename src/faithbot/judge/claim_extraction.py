@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faithbot.errors import CallError
 from faithbot.judge.context_index import ClaimWords
-from faithbot.judge.words import content_words, is_negated
+from faithbot.judge.lexicon import CONDITIONS
+from faithbot.judge.words import content_words, is_negated, tokenize
 from faithbot.models.protocol import ChatRequest, Message, SamplingOptions
 from faithbot.models.tokens import estimate_tokens
 
@@ -147,12 +148,18 @@ def _is_of(claim: str, sentence: str, around: set[str]) -> bool:
 
 
 def _nothing_lost(claims: Sequence[str], sentence: str) -> bool:
-    """Whether the claims together keep the sentence's numbers, its negation and nearly all of its words."""
+    """Whether the claims together keep the sentence's numbers, negation, condition and nearly all of its words."""
     own = set(content_words(sentence))
     kept = {word for claim in claims for word in content_words(claim)}
-    if not set(_numbers(own)) <= kept or (is_negated(sentence) and not any(map(is_negated, claims))):
+    if not set(_numbers(own)) <= kept:
+        return False
+    if any(holds(sentence) and not any(map(holds, claims)) for holds in (is_negated, _is_conditional)):
         return False
     return len(own & kept) >= _KEPT_SHARE * len(own)
+
+
+def _is_conditional(text: str) -> bool:
+    return any(token.form in CONDITIONS for token in tokenize(text))
 
 
 def _numbers(words: set[str]) -> Iterator[str]:

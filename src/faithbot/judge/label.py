@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithbot.errors import CallError
-from faithbot.judge.abstention import is_abstention
+from faithbot.judge.abstention import is_abstention, without_abstention
 from faithbot.judge.evidence import nearest_passage
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.models.protocol import ChatRequest, Message, Model, SamplingOptions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Label = Literal["YES", "PARTIAL", "NO"]
 
 SCORES: dict[Label, float] = {"YES": 1.0, "PARTIAL": 0.5, "NO": 0.0}
-VERSION = "2"
+VERSION = "3"
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -39,7 +39,7 @@ _PROMPTS = (_PROMPT, "rubric.md")
 
 
 class LabelJudge:
-    """Judges a whole answer at once. Its one claim is the answer itself."""
+    """Judges a whole answer at once. Its one claim is the answer itself, without what it says that it does not know."""
 
     repeats_itself = False
 
@@ -71,11 +71,12 @@ class LabelJudge:
             return Judgement(unscored="the answer is empty")
         if is_abstention(answer):
             return Judgement(abstained=True)
+        stated = without_abstention(answer)
         try:
-            label = await self._ask(question, answer, contexts, repeat)
+            label = await self._ask(question, stated, contexts, repeat)
         except CallError as error:
             return Judgement(unscored=str(error))
-        return Judgement(claims=(_claim(label, answer, contexts),), faithfulness=SCORES[label])
+        return Judgement(claims=(_claim(label, stated, contexts),), faithfulness=SCORES[label])
 
     async def check(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> Claim:
         """The claim judged as a whole answer."""

@@ -67,5 +67,5 @@ def _number(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # a whole number of more than 308 digits
         return None

@@ -5,7 +5,7 @@ window and taking the best is what SummaC (Laban et al. 2022) and MiniCheck (Tan
 two passages out of two windows finds them together in one more window, made of the passages nearest to the claim.
 
     packed = PackedContexts.of(contexts, limit=400, measure=count_tokens)
-    best = await best_over_windows(claim, packed, score)
+    best = choose_best([(window, score(claim, window)) for window in packed.for_claim(claim)])
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from faithbot.judge.context_index import ClaimWords, ContextIndex
 from faithbot.judge.splitting import Span, split_sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from faithbot.judge.protocol import Support
 
@@ -119,13 +119,6 @@ class PackedContexts:
     def _indexes(self) -> tuple[ContextIndex, ...]:
         """Of each window: made once for all claims."""
         return tuple(ContextIndex(window.passages) for window in self.windows)
-
-
-async def best_over_windows(
-    claim: str, packed: PackedContexts, score: Callable[[Window], Awaitable[SupportProbabilities]]
-) -> Best:
-    """Score a claim against one window after the other; ``choose_best`` of them."""
-    return choose_best([(window, await score(window)) for window in packed.for_claim(claim)])
 
 
 def choose_best(scored: Sequence[tuple[Window, SupportProbabilities]]) -> Best:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
@@ -14,8 +14,8 @@ from faithbot.errors import EvaluationError, UsageError
 from faithbot.judge import blind_spots
 from faithbot.judge.blind_spots import FaultKind, ProbeResult, Rewriting
 from faithbot.judge.calibrated import without_calibration
-from faithbot.judge.calibration import continue_calibration, write_calibration
-from faithbot.judge.files import read_judge_files
+from faithbot.judge.calibration import continue_calibration, read_calibration, write_calibration
+from faithbot.judge.files import JudgeFiles, NamedCalibration, read_judge_files
 from faithbot.judge.protocol import JudgeFingerprint, Support
 from faithbot.judge.registry import open_judge
 from faithbot.judge_file import judge_settings
@@ -99,7 +99,7 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     output = OutputFile(request.output) if request.output else None
     probes = make_probes(sentences_of(loaded), request.per_kind)
     progress.say(f"{count(len(probes), 'sentence')} to judge, sound ones and planted faults")
-    files = read_judge_files(loaded)
+    files = _judge_files(loaded, request.output)
     async with ModelPool(request.cache) as models:
         judge = open_judge(settings, models.open, files, request.cache)
         fingerprint = await judge.fingerprint()
@@ -109,6 +109,19 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     if output is not None and file is not None:
         write_calibration(output, file.model_copy(update={"probe": result}))
     return ProbeReport(fingerprint=fingerprint, result=result, probes=judged, given_up=given_up)
+
+
+def _judge_files(loaded: LoadedConfig, output: Path | None) -> JudgeFiles:
+    """The configuration's; where the result goes into a calibration file, the judge is as that file calibrates it.
+
+    The file may not be named by the configuration yet; once it is, what was found is what its judge overlooks.
+    """
+    if output is None:
+        return read_judge_files(loaded)
+    files = read_judge_files(loaded, with_calibration=False)
+    if not output.exists():
+        return files
+    return replace(files, calibration=NamedCalibration(str(output), read_calibration(output)))
 
 
 def _continued(path: Path | None, judge: JudgeFingerprint) -> tuple[CalibrationFile | None, str | None]:
