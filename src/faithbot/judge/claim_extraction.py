@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faithbot.errors import CallError
 from faithbot.judge.context_index import ClaimWords
-from faithbot.judge.lexicon import CONDITIONS
-from faithbot.judge.words import content_words, is_negated, tokenize
+from faithbot.judge.lexicon import CONDITIONS, SPEAKERS
+from faithbot.judge.words import content_words, is_negated, is_negator, tokenize
 from faithbot.models.protocol import ChatRequest, Message, SamplingOptions
 from faithbot.models.tokens import estimate_tokens
 
@@ -30,6 +30,8 @@ _MOST_CLAIMS, _WORDS_A_CLAIM = 12, 2
 _ENTRY = re.compile(r'"(\d{1,4})"\s*:\s*(?=\[)')
 _OWN_SHARE = 1 / 3
 """Words of a claim that its sentence must hold; the others may be what its pronouns stand for."""
+_NAMES_WITH_ROLES = 2
+"""Names that a claim must have for their order to matter."""
 _KEPT_SHARE = 0.7
 """Words of a sentence that its claims must hold together."""
 
@@ -121,7 +123,8 @@ def checked_claims(sentence: str, proposed: Sequence[str] | None, around: set[st
     """The proposed claims of a sentence if they say what it says, else the sentence; none where it states no fact.
 
     ``around`` are the content words of question and answer, which pronouns are resolved with. A sentence that the model
-    left out (None), or calls without a fact although it has a number or a name, stands for itself.
+    left out (None), or calls without a fact although it has a number or a name or is not about those who talk, stands
+    for itself.
     """
     if proposed is None:
         return [sentence]
@@ -132,8 +135,12 @@ def checked_claims(sentence: str, proposed: Sequence[str] | None, around: set[st
 
 
 def _clearly_states_fact(sentence: str) -> bool:
+    """A number, a name, or a statement that is not about those who talk."""
     words = ClaimWords.of(sentence)
-    return bool(words.quantities) or bool(words.is_name.any())
+    if words.quantities or words.is_name.any():
+        return True
+    tokens = tokenize(sentence)
+    return sum(token.is_content for token in tokens) > 1 and not any(token.form in SPEAKERS for token in tokens)
 
 
 def _is_of(claim: str, sentence: str, around: set[str]) -> bool:
@@ -142,9 +149,52 @@ def _is_of(claim: str, sentence: str, around: set[str]) -> bool:
     numbers = set(_numbers(words))
     if not words or not numbers <= own or not words <= own | around:
         return False
-    if is_negated(claim) and not is_negated(sentence):
+    if is_negated(claim):
+        if not is_negated(sentence):
+            return False
+    elif words & _denied(sentence):
         return False
-    return len(words & own) >= _OWN_SHARE * len(words)
+    return len(words & own) >= _OWN_SHARE * len(words) and _keeps_roles(claim, sentence)
+
+
+def _denied(sentence: str) -> set[str]:
+    """The first content word after each negator: no claim may state it without one."""
+    denied: set[str] = set()
+    after_negator = False
+    for token in tokenize(sentence):
+        if is_negator(token):
+            after_negator = True
+        elif after_negator and token.is_content:
+            denied.add(token.key)
+            after_negator = False
+    return denied
+
+
+def _keeps_roles(claim: str, sentence: str) -> bool:
+    """Whether numbers and names still belong to what they belonged to: "Ana beat Bob" is not "Bob beat Ana".
+
+    The words of the claim come in the order of the sentence, and each number has a neighbour of its own beside it.
+    """
+    order = content_words(sentence)
+    tokens = [token for token in tokenize(claim) if token.is_content and token.key in set(order)]
+    numbers = {token.key for token in tokens if token.key.startswith("#")}
+    if not numbers and sum(token.is_name for token in tokens) < _NAMES_WITH_ROLES:
+        return True
+    rest = iter(order)
+    if not all(token.key in rest for token in tokens):
+        return False
+    keys = {token.key for token in tokens}
+    return all(_has_neighbour(number, order, keys) for number in numbers)
+
+
+def _has_neighbour(number: str, order: Sequence[str], keys: set[str]) -> bool:
+    beside = {
+        key
+        for place, found in enumerate(order)
+        if found == number
+        for key in (*order[max(0, place - 1) : place], *order[place + 1 : place + 2])
+    }
+    return not beside or bool(beside & keys)
 
 
 def _nothing_lost(claims: Sequence[str], sentence: str) -> bool:

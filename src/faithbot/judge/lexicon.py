@@ -47,6 +47,7 @@ TOTAL = _words("total")
 """Claim more than the words of PARTIAL in the same place."""
 PARTIAL = _words("partial")
 CONDITIONS = _words("conditions")
+SPEAKERS = _words("speakers")
 ABBREVIATIONS = _words("abbreviations")
 ABBREVIATIONS_THAT_MAY_END = _words("abbreviations_that_may_end")
 OPENING_CHATTER = _words("opening_chatter")
