@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,14 @@ from hypothesis import strategies as st
 from faithbot.errors import CallError
 from faithbot.judge.claim_support import BARE_LABEL, SupportAsker, label_probabilities, parse_supports
 from faithbot.judge.prompts import Prompts
+from faithbot.models.kept import KeptReplies
 from faithbot.models.protocol import TokenLogprob
 from scripted_model import ScriptedModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from faithbot.judge.windows import SupportProbabilities
 
 CONTEXTS = ["Returns are accepted within 30 days of delivery.", "The stove burns gas."]
 CLAIM = "The stove burns gas."
@@ -95,11 +102,15 @@ def test_contexts_come_first_and_the_claim_last() -> None:
     assert all(context in first[:shared] for context in CONTEXTS)
 
 
-def test_a_claim_that_one_call_for_all_answered_is_not_asked_again() -> None:
+def test_a_claim_that_one_call_for_all_answered_is_never_asked_again(tmp_path: Path) -> None:
+    """In other company, by another process: the cache of calls would not know it."""
     model = ScriptedModel(['{"1": "supported", "2": "unknown"}', '{"1": "contradicted"}'])
-    asker = SupportAsker(model, Prompts())
-    asyncio.run(asker.ask_all(["A is red.", "B is blue."], CONTEXTS))
-    found = asyncio.run(asker.ask_all(["B is blue.", "C is green.", "A is red."], CONTEXTS))
+
+    def ask_all(*claims: str) -> dict[int, SupportProbabilities]:
+        return asyncio.run(SupportAsker(model, Prompts(), KeptReplies(tmp_path)).ask_all(claims, CONTEXTS))
+
+    ask_all("A is red.", "B is blue.")
+    found = ask_all("B is blue.", "C is green.", "A is red.")
     assert [found[number].support for number in (1, 2, 3)] == ["not_found", "contradicted", "supported"]
     assert model.requests[1].messages[0].content.count("<claim number=") == 1
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from faithbot.judge.prompts import Prompts
     from faithbot.judge.protocol import Support
+    from faithbot.models.kept import KeptReplies
     from faithbot.models.protocol import Model, TokenLogprob
 
-PROMPT, BATCH_PROMPT = "claims_support.md", "claims_support_batch.md"
+PROMPT, BATCH_PROMPT, RUBRIC = "claims_support.md", "claims_support_batch.md", "rubric.md"
 SUPPORT_OF: dict[str, Support] = {
     "supported": "supported", "contradicted": "contradicted", "unknown": "not_found", "not found": "not_found"
 }  # fmt: skip
@@ -41,13 +42,17 @@ class SupportAsker:
     the same contexts shares the call.
     """
 
-    def __init__(self, model: Model, prompts: Prompts) -> None:
+    def __init__(self, model: Model, prompts: Prompts, kept: KeptReplies | None = None) -> None:
+        """The supports of a call for several claims go to ``kept``, one by one.
+
+        The cache of calls cannot know that one of the claims was asked before, in other company.
+        """
         self._model = model
         self._template = prompts.template(PROMPT)
         self._batch_template = prompts.template(BATCH_PROMPT)
+        self._batch_prompts = prompts.digest(BATCH_PROMPT, RUBRIC)
         self._has_logprobs = True
-        self._answered: dict[tuple[str, tuple[str, ...], int], SupportProbabilities] = {}
-        """In one call for several claims: the cache of calls cannot know that one of them was asked before."""
+        self._kept = kept
 
     async def ask(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> SupportProbabilities:
         """One claim: by the probabilities of the first token, else by the word that the model is held to.
@@ -65,12 +70,26 @@ class SupportAsker:
         self, claims: Sequence[str], contexts: Sequence[str], repeat: int = 1
     ) -> dict[int, SupportProbabilities]:
         """Claims in one call, by their number from 1; those that its reply leaves out are missing."""
-        keys = [(claim, tuple(contexts), repeat) for claim in claims]
-        new = [key for key in keys if key not in self._answered]
-        if new:
-            supports = await self._ask_batch([claim for claim, *_ in new], contexts, repeat)
-            self._answered |= {new[number - 1]: _of_bare_label(support) for number, support in supports.items()}
-        return {number: self._answered[key] for number, key in enumerate(keys, start=1) if key in self._answered}
+        keys = [await self._key(claim, contexts, repeat) for claim in claims]
+        kept = [self._kept.read(key) if self._kept else None for key in keys]
+        supports: dict[int, Support] = {number: found["support"] for number, found in enumerate(kept, start=1) if found}
+        if new := [number for number in range(1, len(claims) + 1) if number not in supports]:
+            answered = await self._ask_batch([claims[number - 1] for number in new], contexts, repeat)
+            for place, support in answered.items():
+                supports[new[place - 1]] = support
+                if self._kept:
+                    self._kept.write(keys[new[place - 1] - 1], {"support": support})
+        return {number: _of_bare_label(support) for number, support in supports.items()}
+
+    async def _key(self, claim: str, contexts: Sequence[str], repeat: int) -> dict[str, Any]:
+        """All that decides the support of a claim; its company in the call is left out on purpose."""
+        return {
+            "model": (await self._model.identity()).model_dump(mode="json"),
+            "prompts": self._batch_prompts,
+            "contexts": list(contexts),
+            "claim": claim,
+            "repeat": repeat,
+        }
 
     async def _ask_batch(self, claims: Sequence[str], contexts: Sequence[str], repeat: int) -> dict[int, Support]:
         prompt = self._batch_template.render(claims=claims, contexts=contexts)

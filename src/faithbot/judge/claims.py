@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faithbot.judge.prompts import Prompts
+    from faithbot.models.kept import KeptReplies
     from faithbot.models.protocol import Model
 
 VERSION = "3"
 LARGEST_WINDOW = 16_384
 """Tokens of a call's contexts, at most, whatever the model could read: memory grows with them."""
 
-_PROMPTS = (claim_extraction.PROMPT, claim_support.PROMPT, claim_support.BATCH_PROMPT, "rubric.md")
+_PROMPTS = (claim_extraction.PROMPT, claim_support.PROMPT, claim_support.BATCH_PROMPT, claim_support.RUBRIC)
 _PASSAGE_TAGS = 24
 """Tokens that the prompt writes around a passage."""
 _SMALLEST_WINDOW = 64
@@ -52,14 +53,16 @@ class ClaimsJudge:
 
     repeats_itself = False
 
-    def __init__(self, model: Model, prompts: Prompts, batch: bool | None = None) -> None:
+    def __init__(
+        self, model: Model, prompts: Prompts, batch: bool | None = None, kept: KeptReplies | None = None
+    ) -> None:
         self._model = model
         self._extractor = ClaimExtractor(model, prompts)
-        self._asker = SupportAsker(model, prompts)
+        self._asker = SupportAsker(model, prompts, kept)
         self._batch = batch
         self._prompts_digest = prompts.digest(*_PROMPTS)
         self._own_tokens = max(
-            sum(estimate_tokens(prompts.text(name)) for name in ("rubric.md", name)) for name in _PROMPTS[1:3]
+            sum(estimate_tokens(prompts.text(name)) for name in (claim_support.RUBRIC, name)) for name in _PROMPTS[1:3]
         )
         # One answer at a time on each of the server's slots: its claims find the contexts evaluated already.
         self._slots = asyncio.Semaphore(max(1, model.parallel))

@@ -13,6 +13,7 @@ from faithbot.judge.label import LabelJudge
 from faithbot.judge.prompts import Prompts
 from faithbot.judge.recorded import RecordedJudge
 from faithbot.judge.relevance import RelevanceGrader
+from faithbot.models.kept import KeptReplies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,7 @@ def _open(settings: JudgeSettings, open_model: Callable[[str], Model], files: Ju
     model, prompts = open_model(settings.model), Prompts(files.prompts)
     if settings.method == "label":
         return LabelJudge(model, prompts)
-    return ClaimsJudge(model, prompts, settings.batch)
+    return ClaimsJudge(model, prompts, settings.batch, KeptReplies(cache / "supports"))
 
 
 def open_grader(
