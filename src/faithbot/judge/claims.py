@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from faithbot.judge.prompts import Prompts
     from faithbot.models.protocol import Model
 
-VERSION = "1"
+VERSION = "2"
 LARGEST_WINDOW = 16_384
 """Tokens of a call's contexts, at most, whatever the model could read: memory grows with them."""
 
