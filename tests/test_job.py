@@ -209,8 +209,18 @@ def test_labels_stand_in_for_bare_commit_ids(tmp_path: Path) -> None:
         ({"golden.jsonl": None}, "golden.jsonl does not exist on head"),
         ({"faithbot.yaml": CONFIG + "accepted: nowhere.yaml\n"}, "nowhere.yaml does not exist on head"),
         ({"faithbot.yaml": CONFIG + "gate: [contradiction_rate]\n"}, "contradiction_rate"),
+        (
+            {"faithbot.yaml": CONFIG.replace("judge}", "judge, prompts: own}"), "own/label.md": "{{ foo }}"},
+            "unknown variable `foo`",
+        ),
     ],
-    ids=["broken golden set", "no golden set", "no accepted claims", "a gate that the judge cannot measure"],
+    ids=[
+        "broken golden set",
+        "no golden set",
+        "no accepted claims",
+        "a gate that the judge cannot measure",
+        "a broken prompt",
+    ],
 )
 def test_a_pull_request_that_would_break_the_grading_of_all_later_ones_is_told_so(
     tmp_path: Path, head: dict[str, str | bytes | None], named: str

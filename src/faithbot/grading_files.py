@@ -35,12 +35,10 @@ def read_accepted(loaded: LoadedConfig, golden: Sequence[Question]) -> tuple[Acc
 
 def find_broken_grading(head: LoadedConfig) -> list[ResultWarning]:
     """One warning where head's golden set, accepted claims or gate would end every comparison after its merge."""
-    from faithbot.judge.prompts import Prompts  # slow, and nothing else here renders any
-
     try:
         read_accepted(head, read_golden_set(head))
         require_measured(head, head.config.judge)
-        Prompts(read_judge_files(head).prompts)
+        read_judge_files(head)
     except UsageError as error:
         first, *_ = str(error).splitlines()
         return [

@@ -10,6 +10,7 @@ import pytest
 
 from faithbot.errors import CallError
 from faithbot.judge.claims import ClaimsJudge
+from faithbot.judge.files import PromptFile
 from faithbot.judge.prompts import Prompts
 from faithbot.judge.protocol import STATES_NO_FACT
 from faithbot.models.tokens import estimate_tokens
@@ -260,7 +261,7 @@ def test_another_prompt_is_another_judge(own: str) -> None:
     async def digest(prompts: Prompts) -> str:
         return (await ClaimsJudge(ScriptedModel(), prompts).fingerprint()).digest
 
-    assert asyncio.run(digest(Prompts())) != asyncio.run(digest(Prompts({own: "Judge."})))
+    assert asyncio.run(digest(Prompts())) != asyncio.run(digest(Prompts({own: PromptFile("Judge.", own)})))
 
 
 def test_the_form_of_asking_is_part_of_the_fingerprint() -> None:

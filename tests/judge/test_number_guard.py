@@ -36,6 +36,21 @@ def test_numbers_agree_by_value(claim: str, numbers: str | None) -> None:
     assert check_numbers(claim, CONTEXTS) == numbers
 
 
+@pytest.mark.parametrize(
+    ("claim", "numbers"),
+    [
+        ("The warranty lasts 5 years.", "conflict"),
+        ("It lasts five years.", "conflict"),
+        ("The warranty is 60 months.", "conflict"),
+        ("The warranty of the Trail stove lasts 24 months.", "agree"),
+        ("The warranty lasts 5 kilometres.", "missing"),
+        ("Batteries charge within 5 years.", "missing"),
+    ],
+)
+def test_a_short_claim_conflicts_where_all_but_its_number_is_the_passage_s(claim: str, numbers: str) -> None:
+    assert check_numbers(claim, ["The warranty of the Trail stove lasts 2 years."]) == numbers
+
+
 def test_without_passages_no_number_is_stated() -> None:
     assert check_numbers("It takes 5 days.", []) == "missing"
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithbot.errors import CallError
+from faithbot.judge.files import PromptFile
 from faithbot.judge.prompts import Prompts
 from faithbot.judge.relevance import RelevanceGrader, mean_grade, said_grade
 from faithbot.models.protocol import ChatRequest, Reply, TokenLogprob
@@ -131,5 +132,5 @@ def test_an_answer_cannot_leave_its_element_in_the_prompt() -> None:
 
 
 def test_another_prompt_is_another_version() -> None:
-    own = Prompts({"relevance.md": 'Grade {{ answer | fenced }}: {"grade": 3}'})
+    own = Prompts({"relevance.md": PromptFile('Grade {{ answer | fenced }}: {"grade": 3}', "relevance.md")})
     assert RelevanceGrader(ScriptedModel(), own).version != RelevanceGrader(ScriptedModel(), Prompts()).version

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from faithbot import template_process
 from faithbot.config import load_config
 from faithbot.errors import CallError, UsageError
 from faithbot.golden import Question
 from faithbot.repository import open_snapshot
-from faithbot.systems import prompt_rendering
 from faithbot.systems.pipeline import FIRST_SEED, PipelineSystem
 from git_repository import make_repository
 from records import questions
@@ -139,7 +139,7 @@ def test_braces_and_json_in_prompt_documents_and_question_are_plain_text(tmp_pat
 
 
 def test_a_template_without_an_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_rendering, "TIME_LIMIT", 1)
+    monkeypatch.setattr(template_process, "TIME_LIMIT", 1)
     loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     with pytest.raises(UsageError, match=r"prompt\.md \(main\): the template runs longer than 1 s"):
         pipeline(tmp_path, ScriptedModel(), prompt=loops).prepare(questions("a"))

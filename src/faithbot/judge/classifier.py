@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import Support
     from faithbot.judge.windows import Window
 
-VERSION = "1"
+VERSION = "2"
 
 _CLAIM_STEP = 64
 """Room for a claim grows in steps of so many tokens: claims of one answer mostly share their windows."""

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
 import posixpath
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import UsageError
 from faithbot.judge.calibration import parse_calibration
 from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from faithbot.config import LoadedConfig
     from faithbot.judge.calibration import CalibrationFile
+
+PACKAGED_PROMPTS = resources.files("faithbot.judge").joinpath("prompts")
+"""Folder of the prompts that come with faithbot."""
+
+
+class PromptFile(NamedTuple):
+    """A prompt of a team."""
+
+    text: str
+    shown: str
+    """How errors call it: its path and whose it is."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +43,8 @@ class NamedCalibration:
 class JudgeFiles:
     """What the configuration's `judge` names."""
 
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    """Prompts in the place of packaged ones, by file name."""
+    prompts: Mapping[str, PromptFile] = field(default_factory=dict)
+    """In the place of packaged ones, by file name; each was rendered once."""
     calibration: NamedCalibration | None = None
 
 
@@ -43,16 +56,44 @@ def read_judge_files(loaded: LoadedConfig, *, with_calibration: bool = True) -> 
     return JudgeFiles(prompts=_prompts(loaded), calibration=_calibration(loaded) if with_calibration else None)
 
 
-def _prompts(loaded: LoadedConfig) -> dict[str, str]:
+def _prompts(loaded: LoadedConfig) -> dict[str, PromptFile]:
     folder = loaded.judge_prompts_path
     if folder is None:
         return {}
+    from faithbot.judge.prompt_templates import check_prompts  # slow, and mostly there is no folder
+
+    packaged = {entry.name: entry.read_text(encoding="utf-8") for entry in PACKAGED_PROMPTS.iterdir()}
+    label = loaded.snapshot.label
     paths = [path for path in loaded.snapshot.paths() if posixpath.dirname(path) == folder]
-    if not paths:
+    own = {}
+    for path in paths:
+        name = posixpath.basename(path)
+        if name in packaged:
+            own[name] = PromptFile(read_text(loaded.snapshot, path), f"{path} ({label})")
+        elif _looks_like_prompt(name, packaged):
+            raise UsageError(f"{loaded.place('judge', 'prompts')}: {path} {_replaces_nothing(name, packaged)}")
+    if not own:
         raise UsageError(
-            f"{loaded.place('judge', 'prompts')}: there is no file in {folder} on {loaded.snapshot.label}."
+            f"{loaded.place('judge', 'prompts')}: there is no prompt in {folder} on {label}: "
+            f"name one as {', '.join(sorted(packaged))}."
         )
-    return {posixpath.basename(path): read_text(loaded.snapshot, path) for path in paths}
+    check_prompts(packaged, own)
+    return own
+
+
+def _looks_like_prompt(name: str, packaged: Iterable[str]) -> bool:
+    """A note about the folder, or what an editor or git needs there, is no mistaken prompt."""
+    stem, extension = posixpath.splitext(name.casefold())
+    if stem == "readme":
+        return False
+    return extension == ".md" or stem in {posixpath.splitext(known)[0] for known in packaged}
+
+
+def _replaces_nothing(name: str, packaged: Iterable[str]) -> str:
+    known = sorted(packaged)
+    close = difflib.get_close_matches(name, known, n=1)
+    cure = f"did you mean {close[0]}?" if close else f"name it as one of {', '.join(known)}, or move it elsewhere."
+    return f"replaces no prompt: {cure}"
 
 
 def _calibration(loaded: LoadedConfig) -> NamedCalibration | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import NumberCheck
 
 _ALIGNED = 0.5
-"""Share of a claim that its nearest passage holds, from which on another number there is one for the same thing."""
+"""Share of a claim's words that its nearest passage holds, from which on another number there is for the same thing."""
 
 LIKELIHOOD_RATIOS: dict[NumberCheck, float] = {"agree": 1.86, "missing": 0.18, "conflict": 0.06}
 """How much more often a supported claim looks like that than an unsupported one.
@@ -42,7 +42,19 @@ def compare_numbers(words: ClaimWords, match: Match | None) -> NumberCheck | Non
     missing = missing_quantities(match)
     if missing.anywhere == 0:
         return "agree"
-    return "conflict" if missing.conflict and match.nearest.coverage >= _ALIGNED else "missing"
+    return "conflict" if missing.conflict and _frame_coverage(match) >= _ALIGNED else "missing"
+
+
+def _frame_coverage(match: Match) -> float:
+    """Weighted share of the claim that its nearest passage holds, the numbers that it lacks left aside.
+
+    They are what is in question: counted in, one wrong number would outweigh all words of a short claim.
+    """
+    n_words = len(match.words.content)
+    is_frame = match.credit > 0
+    is_frame[:n_words] = True
+    weight = float(match.weights[is_frame].sum())
+    return float((match.weights * match.credit).sum()) / weight if weight else 0.0
 
 
 def weigh_numbers(supported: float, numbers: NumberCheck | None) -> float:

@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 import hashlib
-from importlib import resources
-from typing import TYPE_CHECKING
-
-from jinja2 import DictLoader, StrictUndefined, Template, TemplateError, TemplateSyntaxError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import UsageError
-from faithbot.judge.fencing import fenced
+from faithbot.judge.files import PACKAGED_PROMPTS
+from faithbot.judge.prompt_templates import failure, template_environment
+from faithbot.template_process import FAILURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FOLDER = resources.files("faithbot.judge").joinpath("prompts")
+    from jinja2 import Template
+
+    from faithbot.judge.files import PromptFile
+
+
+class Prompt:
+    """One prompt, ready to render; it passes text of answers and passages through the filter ``fenced``."""
+
+    def __init__(self, template: Template, name: str, shown: Mapping[str, str]) -> None:
+        self._template = template
+        self._name = name
+        self._shown = shown
+
+    def render(self, **variables: Any) -> str:
+        """The text for a model; :class:`UsageError` names file and line of a template that these variables break."""
+        try:
+            return self._template.render(**variables)
+        except FAILURES as error:
+            raise UsageError(failure(error, self._name, self._shown)) from None
 
 
 class Prompts:
     """The packaged prompts with a team's own in their place; a prompt may include another by name."""
 
-    def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """``own`` are texts by file name; :class:`UsageError` names one that is no template or replaces nothing."""
-        packaged = {entry.name: entry.read_text(encoding="utf-8") for entry in _FOLDER.iterdir()}
-        for name in own or {}:
-            if name not in packaged:
-                raise UsageError(
-                    f"{name} replaces no prompt of a judge: name it as one of {', '.join(sorted(packaged))}."
-                )
-        self._sources = {**packaged, **(own or {})}
-        self._environment = ImmutableSandboxedEnvironment(
-            loader=DictLoader(self._sources), undefined=StrictUndefined, trim_blocks=True, autoescape=False
-        )
-        self._environment.filters["fenced"] = fenced
+    def __init__(self, own: Mapping[str, PromptFile] | None = None) -> None:
+        """``own`` are files by the name of the prompt that each replaces."""
+        own = own or {}
+        packaged = {entry.name: entry.read_text(encoding="utf-8") for entry in PACKAGED_PROMPTS.iterdir()}
+        self._sources = packaged | {name: file.text for name, file in own.items()}
+        self._shown = {name: file.shown for name, file in own.items()}
+        self._environment = template_environment(self._sources)
 
-    def template(self, name: str) -> Template:
-        """One prompt, ready to render; it passes text of answers and passages through the filter ``fenced``."""
+    def template(self, name: str) -> Prompt:
+        """One prompt by name; :class:`UsageError` where it is no template."""
         try:
-            return self._environment.get_template(name)
-        except TemplateSyntaxError as error:
-            raise UsageError(f"prompt {error.name}, line {error.lineno}: {error.message}") from None
-        except TemplateError as error:
-            raise UsageError(f"prompt {name}: {error}") from None
+            return Prompt(self._environment.get_template(name), name, self._shown)
+        except FAILURES as error:
+            raise UsageError(failure(error, name, self._shown)) from None
 
     def text(self, name: str) -> str:
         """Source of one prompt."""

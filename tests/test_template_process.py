@@ -1,4 +1,4 @@
-"""The process that renders a pull request's prompts can do less than the one that started it."""
+"""The process that works on a pull request's templates can do less than the one that started it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import sys
 NOBODY = 65534
 _SHOW_RIGHTS = """
 import io, os, sys
-from faithbot.systems import prompt_rendering
-sys.stdin = io.StringIO('{"source": "x", "variables": [{}]}')
-prompt_rendering.serve()
+from faithbot.systems.prompt_rendering import render_order
+from faithbot.template_process import serve
+sys.stdin = io.StringIO('{"name": "a", "source": "x", "variables": [{}]}')
+serve(render_order)
 print(os.getuid(), os.getgid(), os.getgroups())
 """
 
@@ -25,4 +26,4 @@ def test_root_s_process_goes_on_as_nobody() -> None:
         env={"PYTHONPATH": sys.path[-1]},
     )
     expected = f"{NOBODY} {NOBODY} []" if os.getuid() == 0 else f"{os.getuid()} {os.getgid()} {os.getgroups()}"
-    assert shown.stdout == f'{{"prompts": ["x"]}}{expected}\n'
+    assert shown.stdout == f'{{"done": ["x"]}}{expected}\n'
