@@ -268,7 +268,8 @@ def improvement() -> Results:
     """Faithfulness rises beyond noise, and the system abstains more."""
     warning = ResultWarning(
         code="more_abstentions",
-        message="2 more questions are not answered. Answers that say so do not count in the faithfulness.",
+        message="2 more questions are not answered. "
+        "An answer that only says that it cannot answer does not count in the faithfulness.",
     )
     return results(
         metrics={

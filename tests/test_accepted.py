@@ -54,6 +54,12 @@ def test_an_entry_says_what_is_accepted_and_why_by_whom_and_when(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("named", ["re\u200bturns", "How long can I \u200breturn a tent?"])
+def test_invisible_characters_of_a_copied_question_do_not_count(tmp_path: Path, named: str) -> None:
+    (entry,) = load(tmp_path, ENTRY.replace("how long can I  return a tent?", named))
+    assert entry.question_id == "returns"
+
+
 def test_the_readmes_example_is_read(tmp_path: Path) -> None:
     (block,) = re.findall(r"```yaml\n(- question:.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert [(entry.question_id, entry.by) for entry in load(tmp_path, block)] == [("returns", "Kim")]

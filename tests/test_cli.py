@@ -103,6 +103,23 @@ def test_a_base_that_is_broken_is_not_the_pull_requests_wrong_usage(tmp_path: Pa
         assert len(outcome.stderr.splitlines()) == 1
 
 
+def test_a_recorded_file_without_a_row_is_an_error_of_the_side_that_has_it(tmp_path: Path) -> None:
+    """Each of its questions would else fail by itself, for a reason that nobody can mend there."""
+    config = "golden: golden.jsonl\nsystem:\n  recorded: {files: [runs.jsonl]}\nruns: 1\n"
+    row = '{"question": "What burns the stove?", "answer": "Gas.", "contexts": ["The stove burns gas."]}\n'
+    filled: dict[str, str | bytes | None] = {"faithbot.yaml": config, "golden.jsonl": GOOD["golden.jsonl"]}
+    filled["runs.jsonl"] = row
+    repository = make_repository(tmp_path / "repository", filled, {"emptied": {"runs.jsonl": ""}})
+    on_head = compare(repository, "--base", "main", "--head", "emptied")
+    assert (on_head.code, on_head.stderr) == (
+        64,
+        "faithbot: runs.jsonl (emptied) holds no row: record the answers of run 1 in it.\n",
+    )
+    on_base = compare(repository, "--base", "emptied", "--head", "main")
+    assert on_base.code == 2
+    assert "base cannot be evaluated: runs.jsonl (emptied) holds no row" in on_base.stderr
+
+
 def test_a_base_whose_configuration_is_a_link_is_not_a_first_evaluation(tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "repository", GOOD)
     write_files(repository, {"real.yaml": CONFIG, "faithbot.yaml": None})

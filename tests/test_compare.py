@@ -9,6 +9,7 @@ import pytest
 
 from faithbot.compare import Grading, compare, questions_to_ask_again
 from faithbot.judge.protocol import STATES_NO_FACT, Judgement
+from faithbot.report import wording
 from faithbot.results import ResultWarning
 from faithbot.run_plan import RunPlan
 from records import ABSTAINED, FINGERPRINT, UNREADABLE, USAGE, questions, scored, side
@@ -151,6 +152,8 @@ def test_abstentions_count_as_judged_and_are_shown() -> None:
     assert results.metrics["faithfulness"].n_questions == 9
     assert results.metrics["abstention_rate"].delta == pytest.approx(0.25)
     assert [warning.code for warning in results.warnings] == ["more_abstentions", "answered_on_one_side"]
+    assert wording.headline(results).endswith("but 3 more questions are not answered")
+    assert not any("questions are not answered" in note.message for note in wording.notes(results)), "said twice"
 
 
 def test_a_side_that_abstains_from_most_questions_cannot_be_compared() -> None:
@@ -160,6 +163,8 @@ def test_a_side_that_abstains_from_most_questions_cannot_be_compared() -> None:
     assert results.reason == (
         "Only 5 of 12 questions have a score for faithfulness on both sides: the others are answered on one side only."
     )
+    assert "answered_on_one_side" in [warning.code for warning in results.warnings]
+    assert "answered_on_one_side" not in [note.code for note in wording.notes(results)], "said twice"
 
 
 @pytest.mark.parametrize(
@@ -221,6 +226,36 @@ def test_a_question_that_crashes_in_some_runs_of_head_only_is_named_too() -> Non
     assert both.warnings == ()
 
 
+def failing_alike(**of_head: list[Judgement | None]) -> list[ResultWarning]:
+    results = verdict_of(side("base", noisy(0.8)), side("head", noisy(0.8) | of_head))
+    return [warning for warning in results.warnings if warning.code == "head_failed"]
+
+
+def test_questions_that_fail_for_the_same_reason_are_one_warning() -> None:
+    unread = Judgement(unscored="The reply could not be read.")
+    both, other = failing_alike(q3=[None, None], q5=[unread, unread], q7=[None, None])
+    assert both.message == ("2 questions fail on this pull request only: the system crashed (first: “What is q3?”)")
+    assert both.question_ids == ("q3", "q7")
+    assert other.message == "Only this pull request fails on “What is q5?”: The reply could not be read."
+    assert other.question_ids == ("q5",)
+
+
+def test_of_questions_that_fail_alike_those_that_fail_in_some_runs_are_counted() -> None:
+    (warning,) = failing_alike(q3=[None, None], q5=[scored(0.8), None])
+    assert warning.message.startswith("2 questions fail on this pull request only, 1 of them in some runs: the system")
+
+
+def test_the_same_reason_in_another_row_is_the_same() -> None:
+    rows = {
+        f"q{n}": [Judgement(unscored=f"one.jsonl (head), line {n}: no answer is recorded")] * 2 for n in range(3, 6)
+    }
+    (warning,) = failing_alike(**rows)
+    assert warning.message == (
+        "3 questions fail on this pull request only: one.jsonl (head), line 3: no answer is recorded "
+        "(first: “What is q3?”)"
+    )
+
+
 def test_a_question_that_only_head_fails_on_is_named_before_anything_else() -> None:
     notice = ResultWarning(code="behind_base", message="This pull request lacks 2 commits of main.")
     head = side("head", noisy(0.8) | {"q3": [None, None]})
@@ -279,7 +314,7 @@ def test_a_judge_that_wrote_the_answers_is_a_warning(model: str | None, digest: 
 def test_citations_of_what_was_not_given_are_a_warning_where_head_has_more(on_base: int, warned: bool) -> None:
     sides = [citing(side("base", noisy(0.8)), on_base), citing(side("head", noisy(0.8)), 2)]
     messages = [warning.message for warning in verdict_of(*sides).warnings if warning.code == "fabricated_citations"]
-    told = f"{on_base} of 24 (base) and 2 of 24 (this PR), such as “doc7” on {IDS[0]}."
+    told = f"{on_base} of 24 (base) and 2 of 24 (this PR), such as “doc7” on “What is {IDS[0]}?”."
     assert messages == ([f"Answers cite passages that they were not given: {told}"] if warned else [])
 
 

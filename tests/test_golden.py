@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from faithbot.errors import UsageError
 from faithbot.golden import Question, load_golden_set, question_key, select
+from faithbot.report.escape import escape_text
 from faithbot.repository import open_snapshot
 from git_repository import make_repository
 
@@ -103,6 +104,16 @@ def test_a_selection_is_by_id_or_by_number(tmp_path: Path) -> None:
     assert [question.id for question in select(questions, (), 2)] == ["a", "b"]
     with pytest.raises(UsageError, match=r"--only z: no question has this id; there are a, b, c"):
         select(questions, ("a", "z"), None)
+
+
+def test_an_id_that_was_copied_out_of_the_comment_is_known(tmp_path: Path) -> None:
+    """GitHub would link seven hexadecimal digits as a commit: the comment breaks them with a zero-width space."""
+    (question,) = load(tmp_path, '{"question": "How long is the warranty?"}')
+    copied = escape_text(question.id)
+    assert copied != question.id
+    assert select((question,), (copied,), None) == (question,)
+    with pytest.raises(UsageError, match=r"^--only q-0000000f: no question has this id"):
+        select((question,), ("q-000000\u200b0f",), None)
 
 
 @given(st.lists(st.text(min_size=1).filter(str.strip), unique_by=question_key, min_size=1, max_size=5))

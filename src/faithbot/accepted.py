@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import UsageError
-from faithbot.golden import question_key
+from faithbot.golden import question_key, shown_id
+from faithbot.plain_text import visible
 from faithbot.results import AcceptedClaim, ResultWarning
 from faithbot.text_files import read_text
 from faithbot.yaml_text import parse_yaml
@@ -55,10 +56,10 @@ def load_accepted(snapshot: Snapshot, path: str, golden: Iterable[Question]) -> 
 
 
 def _ids(golden: Iterable[Question]) -> dict[str, str]:
-    """Ids of questions by their ids and by the keys of their words."""
+    """Ids of questions by their ids and by the keys of their words, both without invisible characters."""
     questions = list(golden)
-    by_words = {question_key(question.text): question.id for question in questions}
-    return by_words | {question.id: question.id for question in questions}
+    by_words = {question_key(visible(question.text)): question.id for question in questions}
+    return by_words | {shown_id(question.id): question.id for question in questions}
 
 
 def _entry(row: object, ids: Mapping[str, str], place: Callable[..., str]) -> AcceptedEntry:
@@ -73,7 +74,7 @@ def _entry(row: object, ids: Mapping[str, str], place: Callable[..., str]) -> Ac
     if isinstance(question, int) and not isinstance(question, bool):
         row = {**row, "question": str(question)}  # an id without its quotes
     texts = {key: _text(row.get(key), key, place(key)) for key in REQUIRED}
-    named = texts["question"]
+    named = shown_id(texts["question"])
     return AcceptedEntry(
         question_id=ids.get(named, ids.get(question_key(named))),
         claim=texts["claim"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.config import COUNTS
 from faithbot.metrics import METRICS, Metric, is_judged, label, questions_moved
@@ -12,12 +14,15 @@ from faithbot.results import AnswerRecord, MetricComparison, ResultWarning, Side
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from faithbot.golden import Question
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.side_table import SideTable
 
 TOO_NOISY = 0.05
 """A side whose runs differ in a gated mean by more than this, on average over pairs, is too noisy to gate on."""
 
+_ROW = re.compile(r"\b(?:line|item) \d+\b")
+"""Where a reason names the row of a file: it is the same reason in every row."""
 _SPOKEN: dict[SideName, str] = {"base": "base", "head": "this PR"}
 
 
@@ -47,7 +52,7 @@ def _find(
             yield from _noise(measured.label, metric)
             yield from _too_noisy(measured, tables)
     yield from _not_measured(sides)
-    yield from _fabricated_citations(sides)
+    yield from _fabricated_citations(sides, tables["head"].questions)
     yield from _cut_answers(sides)
     if any(_is_judge(side, fingerprint) for side in sides.values()):
         yield ResultWarning(
@@ -65,7 +70,30 @@ def _is_judge(side: Side, fingerprint: JudgeFingerprint) -> bool:
     return fingerprint.model_digest == side.model_digest
 
 
-def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWarning]:
+class _FailedQuestion(NamedTuple):
+    """A question that fails on head only."""
+
+    question: Question
+    reason: str
+    n_failed: int
+    """Runs."""
+    n_runs: int
+
+
+def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterator[ResultWarning]:
+    """One warning a reason: what breaks one question often breaks them all."""
+    by_reason: dict[str, list[_FailedQuestion]] = defaultdict(list)
+    for failed in _failed_questions(base, head):
+        by_reason[_ROW.sub("", failed.reason)].append(failed)
+    for group in by_reason.values():
+        yield ResultWarning(
+            code="head_failed",
+            message=_failure(group[0]) if len(group) == 1 else _failures(group),
+            question_ids=tuple(failed.question.id for failed in group),
+        )
+
+
+def _failed_questions(base: SideTable, head: SideTable) -> Iterator[_FailedQuestion]:
     for question, of_base, of_head in zip(head.questions, base.rows, head.rows, strict=True):
         if not any(map(is_judged, of_base)):
             continue
@@ -73,9 +101,22 @@ def _failed_on_head_only(base: SideTable, head: SideTable) -> Iterable[ResultWar
         crashed = [record for record in of_head if record.answer is None]
         failed = missing if len(missing) == len(of_head) else crashed
         if failed and all(record.answer is not None for record in of_base):
-            times = "" if len(failed) == len(of_head) else f" in {len(failed)} of {len(of_head)} runs"
-            message = f"Only this pull request fails{times} on “{question.text}”: {failed[0].failure}"
-            yield ResultWarning(code="head_failed", message=message)
+            yield _FailedQuestion(question, str(failed[0].failure), len(failed), len(of_head))
+
+
+def _failure(failed: _FailedQuestion) -> str:
+    times = "" if failed.n_failed == failed.n_runs else f" in {failed.n_failed} of {failed.n_runs} runs"
+    return f"Only this pull request fails{times} on “{failed.question.text}”: {failed.reason}"
+
+
+def _failures(group: Sequence[_FailedQuestion]) -> str:
+    some_runs = sum(failed.n_failed < failed.n_runs for failed in group)
+    times = f", {some_runs} of them in some runs" if some_runs else ""
+    first = group[0]
+    return (
+        f"{len(group)} questions fail on this pull request only{times}: {first.reason.rstrip('.')} "
+        f"(first: “{first.question.text}”)"
+    )
 
 
 def _floors(metrics: Mapping[str, MetricComparison]) -> Iterable[ResultWarning]:
@@ -106,7 +147,7 @@ def _more_abstentions(metrics: Mapping[str, MetricComparison]) -> Iterable[Resul
     yield ResultWarning(
         code="more_abstentions",
         message=f"{told.get(more, f'{more} more questions are not answered')}. "
-        "Answers that say so do not count in the faithfulness.",
+        "An answer that only says that it cannot answer does not count in the faithfulness.",
     )
 
 
@@ -156,17 +197,18 @@ def _not_measured(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
             )
 
 
-def _fabricated_citations(sides: Mapping[SideName, Side]) -> Iterable[ResultWarning]:
+def _fabricated_citations(sides: Mapping[SideName, Side], questions: Iterable[Question]) -> Iterable[ResultWarning]:
     """Where head's answers do so more often than base's; a single answer of many may still be chance."""
     cited = {name: [answer for answer in side.answers if _fabricated(answer)] for name, side in sides.items()}
     shares = {name: len(cited[name]) / max(1, len(side.answers)) for name, side in sides.items()}
     if shares.get("head", 0.0) > shares.get("base", 0.0):
         counts = " and ".join(f"{len(cited[name])} of {len(sides[name].answers)} ({_SPOKEN[name]})" for name in sides)
         first = cited["head"][0]
+        asked = next(question.text for question in questions if question.id == first.question_id)
         yield ResultWarning(
             code="fabricated_citations",
             message=f"Answers cite passages that they were not given: {counts}, such as “{_fabricated(first)[0][:80]}” "
-            f"on {first.question_id}.",
+            f"on “{asked}”.",
         )
 
 

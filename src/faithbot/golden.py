@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from faithbot.errors import UsageError
+from faithbot.plain_text import visible
 from faithbot.rows import json_rows
 from faithbot.text_files import read_text
 
@@ -69,11 +70,17 @@ def golden_rows(snapshot: Snapshot, path: str) -> Iterator[tuple[str, dict[str, 
 
 def select(questions: tuple[Question, ...], only: tuple[str, ...], limit: int | None) -> tuple[Question, ...]:
     """The questions asked for with `--only` and `--limit`."""
-    known = {question.id for question in questions}
-    if unknown := [wanted for wanted in only if wanted not in known]:
+    known = {shown_id(question.id) for question in questions}
+    wanted = list(map(shown_id, only))
+    if unknown := [name for name in wanted if name not in known]:
         raise UsageError(f"--only {unknown[0]}: no question has this id; there are {', '.join(sorted(known)[:10])}.")
-    chosen = tuple(question for question in questions if not only or question.id in only)
+    chosen = tuple(question for question in questions if not only or shown_id(question.id) in wanted)
     return chosen[:limit]
+
+
+def shown_id(identifier: str) -> str:
+    """An id as people see it. What is copied out of a comment on GitHub holds zero-width spaces (report/escape.py)."""
+    return visible(identifier).strip()
 
 
 def _question(row: dict[str, Any], place: str) -> Question:

@@ -221,6 +221,8 @@ class ResultWarning(_Record):
 
     code: str
     message: str
+    question_ids: tuple[str, ...] = ()
+    """All that a `head_failed` is about; other codes name none."""
 
 
 class CorrectedShare(_Record):

@@ -79,7 +79,9 @@ def test_full_coverage_is_one_short_sentence() -> None:
 def test_failed_answers_are_named_with_their_reason_once_per_question() -> None:
     assert (
         "30 of 48 answers were scored. 18 could not be scored: the judge timed out after 60 s: "
-        "boots-warranty (this PR), jacket-wash (this PR), backpack-size (this PR), table-load (this PR), 5 more."
+        "“What warranty do the TrekReady boots have?” (this PR), “How do I wash the RainGuard jacket?” (this PR), "
+        "“How many litres does the SummitClimber backpack hold?” (this PR), "
+        "“How much weight does the BaseCamp folding table carry?” (this PR), 5 more."
     ) in text(inconclusive())
 
 
@@ -95,9 +97,9 @@ def test_abstentions_and_unscored_answers_are_kept_apart() -> None:
     told = text(results(sides={"base": side("base", answers=mixed), "head": side("head", answers=())}))
     assert "1 of 4 answers were scored. 1 said that there is no answer in the sources" in told
     assert (
-        "2 could not be scored: the reply could not be read: sleeping-bag (base); server error: boots-warranty (base)."
-        in told
-    )
+        "2 could not be scored: the reply could not be read: “Down to which temperature is the CozyNights sleeping bag "
+        "rated?” (base); server error: “What warranty do the TrekReady boots have?” (base)."
+    ) in told
     assert "1 of 2 claims could not be judged and do not count." in told
 
 

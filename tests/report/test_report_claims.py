@@ -6,27 +6,24 @@ from typing import Any
 
 import pytest
 
-from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, regression
-from faithbot.report.changes import one_change, summary, under_test
+from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, QUESTIONS, regression
+from faithbot.report.changes import is_told_by_summary, needs_name, one_change, summary, under_test
 from faithbot.report.claims import (
     ChangedClaim,
     chance,
+    n_claims,
     newly_unsupported,
     no_longer_unsupported,
     not_listed,
     reasons,
 )
-from faithbot.results import ClaimSource, Results, SettingChange
+from faithbot.results import Results, SettingChange
 
 
 def claim(runs: int = 2, changes: tuple[SettingChange, ...] = CHANGES, **fields: Any) -> ChangedClaim:
     """The claim about returning a tent, with other fields."""
     changed = NEWLY_UNSUPPORTED[0].model_copy(update=fields)
     return newly_unsupported(regression(newly_unsupported=(changed,), runs=runs, changes=changes))[0]
-
-
-def source(retrieved: str) -> ClaimSource:
-    return ClaimSource.model_validate({"document": "docs/returns.md", "start": 0, "retrieved": retrieved})
 
 
 def test_a_claim_stands_beside_its_question() -> None:
@@ -64,15 +61,46 @@ def test_a_claim_that_vanished_says_why() -> None:
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
-        (claim(source=source("both")), "was retrieved"),
-        (claim(source=source("head")), "newly retrieved"),
-        (claim(source=source("base")), "no longer retrieved: top_k 4 → 1"),
-        (claim(source=source("base"), changes=CHANGES[1:]), "no longer retrieved"),
-        (claim(source=None), ""),
+        (claim(reason="generation"), "was retrieved"),
+        (claim(reason="new_passage"), "newly retrieved"),
+        (claim(reason="retrieval"), "no longer retrieved: top_k 4 → 1"),
+        (claim(reason="retrieval", changes=CHANGES[1:]), "no longer retrieved"),
+        (claim(reason="no_passage"), "no passage says so"),
+        (claim(reason=None), ""),
     ],
 )
-def test_a_passage_says_whether_it_was_retrieved(told: ChangedClaim, expected: str) -> None:
-    assert told.retrieval == expected
+def test_a_passage_says_why_the_claim_has_no_support(told: ChangedClaim, expected: str) -> None:
+    assert told.reason == expected
+
+
+def test_a_passage_that_does_not_speak_of_the_claim_is_merely_the_nearest() -> None:
+    assert claim(support="not_found").is_nearest
+    assert claim(reason="no_passage").is_nearest
+    assert not claim().is_nearest
+
+
+def lines(*changes: dict[str, Any]) -> list[tuple[str, int, str]]:
+    """Claim, number of questions and the first of them, for claims of the first questions of the shop."""
+    made = tuple(
+        NEWLY_UNSUPPORTED[0].model_copy(update={"question_id": question.id} | change)
+        for question, change in zip(QUESTIONS, changes, strict=False)
+    )
+    told = newly_unsupported(regression(newly_unsupported=made))
+    assert n_claims(told) == len(made)
+    return [(line.claim, line.questions, line.shared_by + line.question) for line in told]
+
+
+def test_equal_claims_of_many_questions_are_one_line() -> None:
+    alike = [{"claim": claim} for claim in ("Ask Kim.", "It burns gas.", "ask  Kim.", "Ask Kim.")]
+    assert lines(*alike) == [
+        ("Ask Kim.", 3, "in 3 questions, first: How long can I return a tent?"),
+        ("It burns gas.", 1, "Is the Alpine stove safe indoors?"),
+    ]
+
+
+@pytest.mark.parametrize("other", [{"support": "not_found"}, {"reason": "no_passage"}, {"head_runs": 1}])
+def test_claims_that_stand_otherwise_have_a_line_of_their_own(other: dict[str, Any]) -> None:
+    assert [questions for _, questions, _ in lines({}, other, {})] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +207,34 @@ def test_a_change_is_told_in_a_few_words(change: SettingChange, expected: str) -
 
 def test_a_summary_names_three_changes() -> None:
     assert summary([setting("4", str(k)) for k in range(5)]).endswith("retrieval.top_k 4 → 2, and 2 more")
+
+
+LONG_NAME = "a" * 80 + ".md"
+
+
+@pytest.mark.parametrize(
+    ("changes", "with_diffs", "expected"),
+    [
+        ([setting("4", "1")] * 3, True, True),
+        ([setting("4", "1")] * 4, True, False),
+        ([setting("a.md", "a.md", name="a.md")], True, True),
+        ([setting("a.md", "a.md", name="a.md", diff="+one")], True, False),
+        ([setting("a.md", "a.md", name="a.md", diff="+one")], False, True),
+        ([setting("4", "1", name=LONG_NAME)], True, False),  # which the summary cuts
+    ],
+)
+def test_a_list_that_would_repeat_the_summary_is_known(
+    changes: list[SettingChange], with_diffs: bool, expected: bool
+) -> None:
+    assert is_told_by_summary(changes, with_diffs=with_diffs) == expected
+
+
+def test_a_diff_alone_below_its_name_needs_no_other() -> None:
+    file = setting("a.md", "a.md", name="a.md", diff="+one")
+    assert not needs_name(file, [file])
+    assert needs_name(file, [file, setting("4", "1")])
+    long = file.model_copy(update={"name": LONG_NAME})
+    assert needs_name(long, [long])
 
 
 def test_edits_of_the_grading_are_not_under_test() -> None:

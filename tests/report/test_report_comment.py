@@ -97,6 +97,38 @@ def test_more_than_five_claims_are_folded() -> None:
     assert "40 countries" in folded
 
 
+def test_a_claim_that_many_answers_share_is_one_row_and_counts_as_many() -> None:
+    shared = tuple(
+        examples.NEWLY_UNSUPPORTED[1].model_copy(update={"question_id": question.id, "reason": "no_passage"})
+        for question in examples.QUESTIONS
+    )
+    comment = read(render_comment(regression(newly_unsupported=shared, no_longer_unsupported=())))
+    assert "12 claims became unsupported" in comment
+    assert "in 12 questions, first: How long can I return a tent?" in comment
+    assert comment.count("It is safe in well ventilated rooms.") == 1
+    assert "no passage says so" in comment
+    assert "retrieved" not in comment.partition("What changed")[0].partition("the source says")[2]
+
+
+def test_folded_lines_count_every_claim_that_they_stand_for() -> None:
+    twice = tuple(
+        change.model_copy(update={"question_id": question.id, "claim": f"Claim {n}."})
+        for question in examples.QUESTIONS[:2]
+        for n, change in enumerate(examples.NEWLY_UNSUPPORTED)
+    )
+    comment = render_comment(regression(newly_unsupported=twice))
+    assert "12 claims became unsupported" in comment
+    assert "<summary>2 more · 1 claim is no longer unsupported</summary>" in comment
+
+
+def test_what_the_summary_of_the_changes_says_is_not_repeated_below_it() -> None:
+    recorded = SettingChange(kind="setting", name="runs/a.jsonl", before="runs/a.jsonl", after="runs/a.jsonl")
+    comment = render_comment(regression(changes=(recorded,)))
+    assert "What changed: runs/a.jsonl changed\n" in comment
+    assert comment.count("runs/a.jsonl") == 1
+    assert render_comment(regression(changes=examples.CHANGES[1:])).count("prompts/answer.md") == 1
+
+
 def test_metrics_that_nobody_gates_and_that_did_not_move_are_folded() -> None:
     opened, folded = render_comment(results(metrics=MANY_METRICS)).split("<details>", maxsplit=1)
     assert "| **faithfulness**" in opened
@@ -129,7 +161,11 @@ def test_the_cure_stands_right_below_an_inconclusive_headline() -> None:
 
 def test_a_question_that_only_this_pull_request_fails_on_stands_right_below_the_title() -> None:
     notes = (
-        ResultWarning(code="head_failed", message="Only this pull request fails on “Do you ship abroad?”: crashed"),
+        ResultWarning(
+            code="head_failed",
+            message="Only this pull request fails on “Do you ship abroad?”: crashed",
+            question_ids=("shipping-abroad",),
+        ),
         ResultWarning(code="answers_cut", message="Answers were cut off."),
     )
     above, below = render_comment(results(warnings=notes)).split("| **faithfulness**")
@@ -154,7 +190,7 @@ def large(n: int, line: str = "A line of a document that changed. ") -> Results:
     claims = tuple(
         ClaimChange(
             question_id=str(i),
-            claim=text,
+            claim=f"{i} {text}",
             support="contradicted",
             head_runs=2,
             base_runs=0,
@@ -195,7 +231,12 @@ def test_diffs_go_before_claims_do() -> None:
 
 
 def test_a_long_list_says_how_many_it_leaves_out() -> None:
-    comment = render_comment(regression(newly_unsupported=examples.NEWLY_UNSUPPORTED * 10))
+    many = tuple(
+        change.model_copy(update={"claim": f"Claim {n}: {change.claim}"})
+        for n in range(10)
+        for change in examples.NEWLY_UNSUPPORTED
+    )
+    comment = render_comment(regression(newly_unsupported=many))
     assert "60 claims became unsupported" in comment
     assert comment.count("in 2 of 2 runs") + comment.count("in 1 of 2 runs") == 55 + len(examples.NO_LONGER_UNSUPPORTED)
     assert "5 more claims in `results.json`" in comment
@@ -226,7 +267,7 @@ def written_by_others(text: str) -> Results:
         reason=text,
         faithbot_version=text,
         metrics={text: metric(0.9, 0.8), "faithfulness": metric(0.9, 0.8)},
-        newly_unsupported=(claim,) * 6,
+        newly_unsupported=tuple(claim.model_copy(update={"claim": f"{text}{n}"}) for n in range(6)),
         no_longer_unsupported=(claim,),
         warnings=(ResultWarning(code=text, message=text),),
         fingerprint=JudgeFingerprint(method=text, model=text, version=text),

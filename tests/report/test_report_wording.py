@@ -220,7 +220,8 @@ def test_questions_that_are_not_answered_any_more_stand_beside_the_headline_numb
 
 
 def failing(n: int) -> tuple[ResultWarning, ...]:
-    return (ResultWarning(code="head_failed", message="Only this pull request fails on “Do you ship abroad?”."),) * n
+    ids = tuple(question.id for question in examples.QUESTIONS[:n])
+    return (ResultWarning(code="head_failed", message="They fail on this pull request only.", question_ids=ids),)
 
 
 def test_a_question_that_fails_on_head_only_stands_in_the_headline() -> None:
@@ -228,6 +229,37 @@ def test_a_question_that_fails_on_head_only_stands_in_the_headline() -> None:
     assert wording.headline(examples.regression(warnings=failing(2))).endswith("noise is ±0.04, and 2 questions fail")
     both = examples.regression(metrics=unanswered(4 / 12, 0.05), warnings=failing(1))
     assert wording.headline(both).endswith(", and 1 question fails and 4 more questions are not answered")
+
+
+def test_questions_of_every_reason_stand_in_the_headline() -> None:
+    assert wording.headline(results(warnings=failing(2) + failing(3))).endswith("but 5 questions fail")
+
+
+def more_abstain(n: int) -> ResultWarning:
+    return ResultWarning(
+        code="more_abstentions",
+        message=f"{n} more questions are not answered. That does not count in the faithfulness.",
+    )
+
+
+def test_what_the_headline_says_of_a_note_is_not_said_twice() -> None:
+    cut = ResultWarning(code="answers_cut", message="Answers were cut off.")
+    both = examples.regression(metrics=unanswered(4 / 12, 0.05), warnings=(more_abstain(4), cut))
+    rest = ResultWarning(code="more_abstentions", message="That does not count in the faithfulness.")
+    assert wording.notes(both) == [rest, cut]
+    within_noise = examples.regression(metrics=unanswered(4 / 12, 0.5), warnings=(more_abstain(4), cut))
+    assert wording.notes(within_noise) == [more_abstain(4), cut]
+
+
+def test_that_too_few_are_answered_on_both_sides_is_not_said_twice() -> None:
+    counted = "nly 5 of 12 questions have a score for faithfulness on both sides"
+    note = ResultWarning(code="answered_on_one_side", message=f"O{counted}; the others are not in its mean.")
+    cannot_tell = results(
+        verdict="inconclusive", reason=f"O{counted}: the others are answered on one side only.", warnings=(note,)
+    )
+    assert wording.headline(cannot_tell).startswith(f"Cannot tell: O{counted}")
+    assert wording.notes(cannot_tell) == []
+    assert wording.notes(results(warnings=(note,))) == [note]
 
 
 def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:

@@ -91,6 +91,13 @@ def test_a_question_that_nobody_asked_fails_by_itself(tmp_path: Path) -> None:
         answer(system(tmp_path, [row(question="Another?")], n=1))
 
 
+@pytest.mark.parametrize("n_rows", [(0, 1), (1, 0)])
+def test_a_file_that_holds_no_row_is_named(tmp_path: Path, n_rows: tuple[int, int]) -> None:
+    empty = ("one", "two")[n_rows.index(0)]
+    with pytest.raises(UsageError, match=rf"^{empty}\.jsonl \(main\) holds no row: record the answers of run"):
+        system(tmp_path, *([row()] * n for n in n_rows))
+
+
 @pytest.mark.parametrize("contexts", [None, ""])
 def test_an_answer_whose_passages_were_not_recorded_is_not_judged(tmp_path: Path, contexts: Any) -> None:
     assert judgement(tmp_path, EVIDENCE, contexts=contexts) == Judgement(unscored=NO_CONTEXTS)

@@ -20,6 +20,7 @@ _SIDES: dict[SideName, str] = {"base": "base", "head": "this PR"}
 _MOST_REASONS = 3
 _MOST_PLACES = 4
 _REASON_LIMIT = 200
+_QUESTION_LIMIT = 80
 
 
 _SHARES = {
@@ -118,11 +119,13 @@ def _other_questions(metric: MetricComparison) -> Iterator[str]:
 def _coverage(results: Results) -> list[str]:
     """Every answer is scored, an abstention, or missing with its reason."""
     records = [(side, record) for side in results.sides.values() for record in side.answers]
+    asked = {question.id: question.text for question in results.questions}
     missing: dict[str, list[str]] = defaultdict(list)
     abstained = 0
     for side, record in records:
         if (reason := _why_missing(record)) is not None:
-            missing[reason].append(f"{record.question_id} ({_SIDES[side.name]})")
+            question = cut(one_line(asked.get(record.question_id, record.question_id)), _QUESTION_LIMIT)
+            missing[reason].append(f"“{question}” ({_SIDES[side.name]})")
         elif record.judgement is not None:
             abstained += record.judgement.abstained
     n_missing = sum(map(len, missing.values()))
@@ -152,7 +155,7 @@ def _missing_answers(missing: dict[str, list[str]], n_missing: int) -> Iterator[
 
 
 def _reason(reason: str, places: list[str]) -> str:
-    """``the judge timed out: tent (base), stove (this PR), 2 more``; a question's runs count once."""
+    """``the judge timed out: “How heavy is it?” (base), 2 more``; a question's runs count once."""
     distinct = list(dict.fromkeys(places))
     more = [f"{len(distinct) - _MOST_PLACES} more"] if len(distinct) > _MOST_PLACES else []
     return f"{cut(one_line(reason), _REASON_LIMIT).rstrip('.')}: {', '.join(distinct[:_MOST_PLACES] + more)}"

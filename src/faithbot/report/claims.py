@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,14 @@ from faithbot.report.escape import NUMBER
 from faithbot.report.wording import number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from faithbot.results import ClaimChange, Reason, Results
 
 _MOST_NUMBERS = 3
 """A passage full of other numbers explains nothing when all of them are bold."""
 _RETRIEVAL = re.compile(r"(^|\.)(retrieval|chunking|documents)(\.|$)")
-_REASONS: dict[Reason, str] = {
+_IN_SUMMARY: dict[Reason, str] = {
     "retrieval": "because their passage is no longer retrieved",
     "generation": "although it still is",
     "new_passage": "beside a passage that only this PR retrieved",
@@ -30,13 +32,20 @@ _ONE_REASON: dict[Reason, str] = {
     "new_passage": "The nearest passage is one that only this PR retrieved.",
     "no_passage": "No passage supports or denies it.",
 }
-_RETRIEVED = {"both": "was retrieved", "head": "newly retrieved", "base": "no longer retrieved"}
+_OF_PASSAGE: dict[Reason, str] = {
+    "retrieval": "no longer retrieved",
+    "generation": "was retrieved",
+    "new_passage": "newly retrieved",
+    "no_passage": "no passage says so",
+}
 
 
 @dataclass(frozen=True)
 class ChangedClaim:
-    """One line of a claims table."""
+    """One line of a claims table: a claim that one question's answers make, or that several make alike."""
 
+    questions: int
+    """How many make it; question and passage are those of the first."""
     question: str
     claim: str
     standing: str
@@ -45,30 +54,32 @@ class ChangedClaim:
     document: str | None
     is_nearest: bool
     """The passage does not speak against the claim; it is only the nearest there is."""
-    retrieval: str
+    reason: str
     """``was retrieved``; empty where it is not known."""
     claim_numbers: frozenset[str]
     """Numbers of a contradicted claim that the passage does not hold."""
     evidence_numbers: frozenset[str]
     """Numbers of the passage that stand against them."""
 
+    @property
+    def shared_by(self) -> str:
+        """``in 14 questions, first: ``, to stand before the question; empty where it is the only one."""
+        return f"in {self.questions} questions, first: " if self.questions > 1 else ""
+
 
 def newly_unsupported(results: Results) -> list[ChangedClaim]:
-    """Claims that head makes without support, in the order of the results."""
-    questions = _questions(results)
-    return [
-        _changed(change, results, questions, _head_standing(change, results.runs))
-        for change in results.newly_unsupported
-    ]
+    """Claims that head makes without support, in the order of the results, equal ones in one line."""
+    return _lines(results.newly_unsupported, results, _head_standing)
 
 
 def no_longer_unsupported(results: Results) -> list[ChangedClaim]:
-    """Claims without support on base that are supported on head, or not made any more."""
-    questions = _questions(results)
-    return [
-        _changed(change, results, questions, _base_standing(change, results.runs))
-        for change in results.no_longer_unsupported
-    ]
+    """Claims without support on base that are supported on head, or not made any more; equal ones in one line."""
+    return _lines(results.no_longer_unsupported, results, _base_standing)
+
+
+def n_claims(lines: Iterable[ChangedClaim]) -> int:
+    """How many claims the lines stand for."""
+    return sum(line.questions for line in lines)
 
 
 def chance(results: Results) -> str:
@@ -86,7 +97,7 @@ def reasons(results: Results) -> str:
     counts = Counter(change.reason for change in changes if change.reason)
     if len(changes) == 1:
         return "".join(_ONE_REASON[reason] for reason in counts)
-    clauses = [f"{counts[reason]} {clause}" for reason, clause in _REASONS.items() if counts[reason]]
+    clauses = [f"{counts[reason]} {clause}" for reason, clause in _IN_SUMMARY.items() if counts[reason]]
     if not clauses:
         return ""
     if not counts["retrieval"]:
@@ -108,20 +119,30 @@ def not_listed(results: Results) -> str:
     return f"Not listed: {'; '.join(parts)}." if parts else ""
 
 
-def _questions(results: Results) -> dict[str, str]:
-    return {question.id: question.text for question in results.questions}
+def _lines(
+    changes: Iterable[ClaimChange], results: Results, standing_of: Callable[[ClaimChange, int], str]
+) -> list[ChangedClaim]:
+    """One invented sentence that many answers share is one thing to read: the same words, standing and reason."""
+    alike: dict[tuple[str, str, Reason | None], list[ClaimChange]] = defaultdict(list)
+    for change in changes:
+        words = one_line(change.claim).casefold()
+        alike[words, standing_of(change, results.runs), change.reason].append(change)
+    return [_line(group, results, standing) for (_, standing, _), group in alike.items()]
 
 
-def _changed(change: ClaimChange, results: Results, questions: dict[str, str], standing: str) -> ChangedClaim:
+def _line(group: Sequence[ClaimChange], results: Results, standing: str) -> ChangedClaim:
+    change = group[0]
     claim_numbers, evidence_numbers = _opposed_numbers(change)
+    asked = (question.text for question in results.questions if question.id == change.question_id)
     return ChangedClaim(
-        question=questions.get(change.question_id, change.question_id),
+        questions=len(group),
+        question=next(asked, change.question_id),
         claim=change.claim,
         standing=standing,
         evidence=change.evidence,
         document=change.source.document if change.source else None,
-        is_nearest=change.support != "contradicted",
-        retrieval=_retrieval(change, results),
+        is_nearest=change.support != "contradicted" or change.reason == "no_passage",
+        reason=_reason(change, results),
         claim_numbers=claim_numbers,
         evidence_numbers=evidence_numbers,
     )
@@ -149,16 +170,16 @@ def _in_runs(k: int, runs: int) -> str:
     return f", in {k} of {runs} runs" if runs > 1 else ""
 
 
-def _retrieval(change: ClaimChange, results: Results) -> str:
-    if change.source is None:
+def _reason(change: ClaimChange, results: Results) -> str:
+    if change.reason is None:
         return ""
-    text = _RETRIEVED[change.source.retrieved]
     cause = [
         f"{item.name.rpartition('.')[2]} {setting_values(item)}"
         for item in results.changes
         if item.kind == "setting" and _RETRIEVAL.search(item.name)
     ]
-    return f"{text}: {', '.join(cause[:2])}" if cause and change.source.retrieved == "base" else text
+    text = _OF_PASSAGE[change.reason]
+    return f"{text}: {', '.join(cause[:2])}" if cause and change.reason == "retrieval" else text
 
 
 def _opposed_numbers(change: ClaimChange) -> tuple[frozenset[str], frozenset[str]]:

@@ -119,9 +119,9 @@ def _title(results: Results, *, measured_alone: bool = False) -> str:
 
 def _notes(results: Results) -> tuple[list[ResultWarning], list[ResultWarning]]:
     """Those that stand right below the title and those below the table: a failure is no footnote, nor is a cure."""
-    is_urgent = [results.verdict == "inconclusive" or note.code == "head_failed" for note in results.warnings]
-    marked = list(zip(results.warnings, is_urgent, strict=True))
-    return [note for note, urgent in marked if urgent], [note for note, urgent in marked if not urgent]
+    shown = wording.notes(results)
+    urgent = [note for note in shown if results.verdict == "inconclusive" or note.code == "head_failed"]
+    return urgent, [note for note in shown if note not in urgent]
 
 
 def _metrics_table(rows: list[MetricRow]) -> str:
@@ -167,7 +167,10 @@ def _environment() -> jinja2.Environment:
         "count": count,
         "duration": wording.duration,
         "number": wording.number,
+        "n_claims": claims.n_claims,
         "summary": changes.summary,
+        "is_told_by_summary": changes.is_told_by_summary,
+        "needs_name": changes.needs_name,
         "values": changes.setting_values,
     }
     return environment

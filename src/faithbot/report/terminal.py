@@ -74,22 +74,22 @@ def _standing(results: Results) -> Iterator[str]:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    if results.warnings:
-        yield "\n".join(f"Note: {plain(warning.message)}" for warning in results.warnings)
+    if notes := wording.notes(results):
+        yield "\n".join(f"Note: {plain(warning.message)}" for warning in notes)
 
 
 def _claims(results: Results) -> Iterator[str]:
     unsupported = claims.newly_unsupported(results)
     if unsupported:
         more = f", the first {_MOST_CLAIMS}" if len(unsupported) > _MOST_CLAIMS else ""
-        yield f"{count(len(unsupported), 'claim')} became unsupported ({claims.chance(results)}){more}:"
+        yield f"{count(len(results.newly_unsupported), 'claim')} became unsupported ({claims.chance(results)}){more}:"
     for claim in unsupported[:_MOST_CLAIMS]:
         yield "\n".join(_claim_lines(claim))
     yield from filter(None, (claims.reasons(results), claims.not_listed(results)))
 
 
 def _claim_lines(claim: ChangedClaim) -> Iterator[str]:
-    yield f"  {plain(claim.question, _TEXT_LIMIT)}"
+    yield f"  {claim.shared_by}{plain(claim.question, _TEXT_LIMIT)}"
     yield f'    now says: "{plain(claim.claim, _TEXT_LIMIT)}" ({claim.standing})'
     if claim.evidence is not None:
         document = f"{plain(claim.document, 80)}: " if claim.document else ""

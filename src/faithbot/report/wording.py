@@ -11,7 +11,7 @@ from faithbot.plain_text import count
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faithbot.results import MetricComparison, Results
+    from faithbot.results import MetricComparison, Results, ResultWarning
 
 _MOST_DECIMALS = 6
 _NOTHING = 0.5 * 10**-_MOST_DECIMALS
@@ -19,6 +19,8 @@ _NOTHING = 0.5 * 10**-_MOST_DECIMALS
 _LARGE = 1e6
 """From here on three digits say enough."""
 _MOST_NAMED = 3
+_TOLD_BY_HEADLINE = ("more_abstentions", "answered_on_one_side")
+"""Codes of warnings that say of a metric what a headline may say, too."""
 
 
 # Numbers
@@ -171,6 +173,19 @@ def headline(results: Results, *, measured_alone: bool = False) -> str:
     return (make(gated) or reason) + _beside(results, [_failing(results), _unanswered(results)])
 
 
+def notes(results: Results) -> list[ResultWarning]:
+    """The warnings, without a first sentence that the headline begins to say in the same words."""
+    told = headline(results).casefold()
+    left = []
+    for warning in results.warnings:
+        sentence, _, rest = warning.message.partition(". ")
+        if warning.code not in _TOLD_BY_HEADLINE or sentence.partition(";")[0].casefold() not in told:
+            left.append(warning)
+        elif rest:
+            left.append(warning.model_copy(update={"message": rest}))
+    return left
+
+
 def _beside(results: Results, clauses: Iterable[str]) -> str:
     """``, but 1 question fails and 4 more questions are not answered``: what the numbers before it leave out."""
     link = "and" if results.verdict == "regression" else "but"
@@ -180,7 +195,7 @@ def _beside(results: Results, clauses: Iterable[str]) -> str:
 
 def _failing(results: Results) -> str:
     """``1 question fails``: on this pull request only."""
-    n = sum(warning.code == "head_failed" for warning in results.warnings)
+    n = sum(len(warning.question_ids) for warning in results.warnings if warning.code == "head_failed")
     return f"{count(n, 'question')} {'fails' if n == 1 else 'fail'}" if n else ""
 
 

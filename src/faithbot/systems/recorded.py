@@ -34,7 +34,8 @@ class RecordedSystem:
     def __init__(self, loaded: LoadedConfig, settings: Recorded, judge: JudgeSettings, runs: int) -> None:
         """Read the files of all runs.
 
-        :class:`UsageError` where there are fewer files than runs, or a file lacks a column that the judge reads.
+        :class:`UsageError` where there are fewer files than runs, or a file holds no row or lacks a column that the
+        judge reads.
         """
         self._paths = loaded.recorded_paths[:runs]
         self._name = loaded.answered_by
@@ -51,6 +52,10 @@ class RecordedSystem:
             text = read_text(loaded.snapshot, path)
             digest.update(text.encode())
             rows = _by_question(path, read_recorded(text, path, loaded.snapshot.label, settings.fields))
+            if not rows:
+                raise UsageError(
+                    f"{path} ({loaded.snapshot.label}) holds no row: record the answers of run {index + 1} in it."
+                )
             _require_scores(judge, rows.values(), f"{path} ({loaded.snapshot.label})")
             self._runs.append(rows)
         self._digest = digest.hexdigest()
@@ -102,7 +107,7 @@ def _by_question(path: str, rows: Iterable[RecordedRow]) -> dict[str, RecordedRo
 def _require_scores(judge: JudgeSettings, rows: Collection[RecordedRow], place: str) -> None:
     """:class:`UsageError` where not one row has the column of a score; a single row without it fails by itself."""
     for metric, column in judge.scores.items():
-        if rows and not any(column in row.columns for row in rows):
+        if not any(column in row.columns for row in rows):
             raise UsageError(f"{place}: no row has a column {column!r}, which `judge.scores.{metric}` names.")
 
 
