@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, roc_auc_score
 
 from faithbot.agreement import area_under_curve, balanced_accuracy, cohens_kappa
-from faithbot.intervals import share
+from faithbot.intervals import difference, share
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,3 +101,15 @@ def test_19_of_20_intervals_hold_the_truth(right: float) -> None:
         held += [found[0].low <= right <= found[0].high, found[1].low <= kappa <= found[1].high]
     assert (held / 1000 >= 0.925).all()
     assert (held / 1000 <= 0.985).all()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [((56, 70), (48, 80), 0.0524, 0.3339), ((9, 10), (3, 10), 0.1705, 0.8090), ((10, 10), (0, 10), 0.6075, 1.0)],
+)
+def test_the_difference_of_two_shares_has_the_interval_of_newcombes_table(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    """Examples (a), (b) and (h) of the table in his paper, method 10."""
+    found = difference(share(*first), share(*second))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)

@@ -91,6 +91,42 @@ def test_it_prints_the_agreement_and_writes_the_file_beside_the_configuration(
     file = read_calibration(tmp_path / "repository" / "judge-calibration.json")
     assert (file.fingerprint.method, file.agreement.n, file.agreement.agreed) == ("evidence", 36, 30)
     assert file.calibration is not None
+    assert not file.calibration.decides_support
+    assert "its own limit (used)" in outcome.stdout
+    assert "calibrated 0.5 (not used)" in outcome.stdout
+    assert "36 of 36 claims judged after" in outcome.stderr
+
+
+def test_a_file_outside_the_repository_is_written_but_not_to_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(tmp_path / "repository"))
+    outcome = run("calibrate", "labels.jsonl", "--output", tmp_path / "judge.json")
+    assert outcome.code == 0, outcome
+    assert read_calibration(tmp_path / "judge.json").agreement.n == 36
+    assert "outside the repository, where faithbot.yaml cannot name it: choose another --output." in outcome.stdout
+    assert "calibration: " not in outcome.stdout
+
+
+def test_scores_that_were_recorded_are_no_judge_to_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = CONFIG.replace("method: evidence", "method: recorded, scores: {faithfulness: score}")
+    monkeypatch.chdir(repository(tmp_path / "repository", recorded))
+    outcome = run("calibrate", "labels.jsonl")
+    assert (outcome.code, outcome.stderr) == (
+        64,
+        "faithbot.yaml (working tree), line 3, judge.method: `recorded` reads scores, it cannot judge: name a judge "
+        "with --method.",
+    )
+    assert run("calibrate", "labels.jsonl", "--method", "evidence").code == 0
+
+
+def test_a_broken_file_in_its_place_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(tmp_path / "repository")
+    monkeypatch.chdir(folder)
+    (folder / "judge-calibration.json").write_text("{}")
+    outcome = run("calibrate", "labels.jsonl")
+    assert outcome.code == 64
+    assert "claims judged" not in outcome.stderr
 
 
 def test_the_configured_file_is_written_even_where_it_is_not_there_yet(
@@ -126,6 +162,8 @@ def test_without_a_repository_the_judge_without_a_model_is_measured(
     assert "1 row left out:\n  line 1, column 2: not valid JSON" in outcome.stdout
     assert "6 claims are too few to correct a mean: label at least 30." in outcome.stdout
     assert "Not calibrated: that takes 30 labelled claims." in outcome.stdout
+    assert "Label more claims before you commit it." in outcome.stdout
+    assert "Commit it, and let" not in outcome.stdout
     assert read_calibration(tmp_path / "deep" / "judge.json").calibration is None
 
 
@@ -155,12 +193,16 @@ def compared(folder: Path) -> tuple[Results, str]:
     return Results.model_validate_json((folder.parent / "results.json").read_bytes()), outcome.stdout
 
 
-def use(folder: Path, change: dict[str, Any] | None = None) -> None:
-    """Commit the file that was written, perhaps changed, and the setting that names it."""
+def use(folder: Path, change: dict[str, Any] | None = None, wrong_on_base: Sequence[str] = ()) -> None:
+    """Commit the file that was written, perhaps changed, and the setting that names it; then change some answers."""
     path = folder / "judge-calibration.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | (change or {})))
     write_files(
-        folder, {"faithbot.yaml": CONFIG.replace("evidence}", "evidence, calibration: judge-calibration.json}")}
+        folder,
+        {
+            "faithbot.yaml": CONFIG.replace("evidence}", "evidence, calibration: judge-calibration.json}"),
+            "answers.jsonl": answers(wrong_on_base),
+        },
     )
     commit_all(folder, "calibrate")
     write_files(folder, {"answers.jsonl": answers(wrong=("stove", "tent", "lamp"))})
@@ -172,17 +214,37 @@ def test_a_comparison_with_that_judge_says_how_far_people_agree_and_corrects_the
     folder = repository(tmp_path / "repository")
     monkeypatch.chdir(folder)
     run("calibrate", "labels.jsonl")
-    use(folder)
+    use(folder, wrong_on_base=("stove", "tent"))
     results, comment = compared(folder)
     assert results.agreement is not None
+    assert results.agreement.not_corrected is None
     assert (results.agreement.n, results.agreement.agreed, results.agreement.measured_on) == (36, 30, "own")
     head = results.agreement.corrected["head"]
     assert (head.judged, head.n_claims) == (0.75, 12)
     assert head.corrected.low < head.corrected.value < head.corrected.high
     assert head.corrected.value < results.agreement.corrected["base"].corrected.value
-    assert "It agrees with people in 8 of 10 claims (κ 0.67, n = 36), as judge-calibration.json says" in comment
+    assert (
+        "It agrees with people in 8 of 10 claims (κ 0.67, likely 0.40 to 0.87, n = 36), as judge-calibration.json"
+        in comment
+    )
     assert "corrected by the labelled ones it is" in comment
     assert "not_calibrated" not in {warning.code for warning in results.warnings}
+
+
+def test_answers_that_are_not_like_the_labelled_claims_are_not_corrected_by_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repository(tmp_path / "repository")
+    monkeypatch.chdir(folder)
+    run("calibrate", "labels.jsonl")
+    use(folder)
+    results, comment = compared(folder)
+    assert results.agreement.not_corrected == "unlike"
+    assert {share.corrected for share in results.agreement.corrected.values()} == {None}
+    assert (
+        "Not corrected: the judge holds 67 % of the labelled claims supported and 100 % (base) and 75 % (this PR) of "
+        "these, so they are not alike."
+    ) in comment
 
 
 def test_a_file_of_another_judge_is_said_to_be_one_and_calibrates_nothing(

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from faithbot.changes import find_changes
 from faithbot.config import load_config
+from faithbot.judge.calibration import Agreement, CalibrationFile, Estimate
+from faithbot.judge.protocol import JudgeFingerprint
+from faithbot.report.changes import one_change
 from faithbot.repository import open_snapshot
 from faithbot.snapshots import MAX_FILE_BYTES
 from faithbot.text_diff import MAX_DIFF_LINES, Differ
@@ -192,3 +195,41 @@ def test_a_pipeline_may_give_way_to_recorded_answers(tmp_path: Path) -> None:
     found = changes(tmp_path, {**head})
     assert found["setting", "recorded.files"].after == '["a.jsonl"]'
     assert found["prompt", "prompt.md"].after is None
+
+
+def calibration(n: int, kappa: float) -> str:
+    half = {"supported": n // 2}
+    agreement = Agreement(
+        n=n,
+        balanced_accuracy=Estimate(value=0.7, low=0.6, high=0.8),
+        auc=None,
+        kappa=Estimate(value=kappa, low=kappa - 0.1, high=kappa + 0.1),
+        confusion={"supported": half, "unsupported": half},
+    )
+    blank = CalibrationFile.blank(JudgeFingerprint(method="evidence", version="1"))
+    return blank.model_copy(update={"agreement": agreement}).model_dump_json(indent=1)
+
+
+@pytest.mark.parametrize(
+    ("after", "spoken"),
+    [
+        (calibration(36, 0.83), "judge.json n 2499, κ 0.43 → n 36, κ 0.83"),
+        (calibration(2499, 0.43) + "\n", "judge.json changed"),
+        ("{", "judge.json n 2499, κ 0.43 → unreadable"),
+        (b"\xff\xfe\xff", "judge.json n 2499, κ 0.43 → unreadable"),
+        (None, "judge.json removed"),
+    ],
+)
+def test_another_calibration_is_told_by_what_it_says_of_the_judge(
+    tmp_path: Path, after: str | bytes | None, spoken: str
+) -> None:
+    config = CONFIG + "judge: {calibration: judge.json}\n"
+    repository = make_repository(
+        tmp_path / "repo",
+        MAIN | {"faithbot.yaml": config, "judge.json": calibration(2499, 0.43)},
+        {"head": {"judge.json": after}},
+    )
+    base, head = (load_config(open_snapshot(repository, ref), "faithbot.yaml") for ref in ("main", "head"))
+    (change,) = find_changes(base, head)
+    assert (change.kind, change.diff) == ("grading", None)
+    assert one_change(change) == spoken

@@ -110,12 +110,16 @@ BAD = {
     "two systems": (MINIMAL + "  recorded: {files: a}\n", r"line 2, system: name one system, `pipeline` or `recorded`"),
     "recorded without scores": (
         RECORDED + "judge: {method: recorded}\n",
-        r"line 4, judge: `scores` and method `recorded` go together, such as {faithfulness: gpt_groundedness}$",
+        r"line 4, judge: `scores` and method `recorded` go together, such as \{faithfulness: gpt_groundedness\}$",
     ),
     "scores for a judge": (RECORDED + "judge: {scores: {faithfulness: a}}\n", r"line 4, judge: `scores` and method"),
     "no scale": (
         RECORDED + "judge: {method: recorded, scores: {faithfulness: a}, scale: [1, 1]}\n",
         r"line 4, judge\.scale: the worst and the best score must differ",
+    ),
+    "calibrated scores": (
+        RECORDED + "judge: {method: recorded, scores: {faithfulness: a}, calibration: judge.json}\n",
+        r"line 4, judge\.calibration: nothing is known of who gave the scores that `recorded` reads: remove it",
     ),
     "unknown score": (
         RECORDED + "judge: {method: recorded, scores: {groundedness: a}}\n",

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from faithbot.errors import UsageError
 from faithbot.judge.calibration import CategoryAgreement
 from faithbot.judge.evidence import EvidenceJudge
 from faithbot.judge.protocol import Claim
 from faithbot.labelled_claims import LabelledClaim, read_labelled_claims
-from faithbot.measure_agreement import measure_agreement
+from faithbot.measure_agreement import Limits, measure_agreement
 from shared_examples import SHARED
 
 if TYPE_CHECKING:
@@ -89,9 +90,9 @@ def test_a_judge_without_probabilities_is_measured_but_not_calibrated(method: st
     assert measured.agreement.moments is not None
 
 
-def noisy_judge(n: int, limit: float) -> tuple[list[LabelledClaim], list[Claim]]:
+def noisy_judge(n: int, limit: float, seed: int = 5) -> tuple[list[LabelledClaim], list[Claim]]:
     """A judge whose P is right, but that calls a claim supported only from ``limit`` on."""
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(seed)
     probabilities = rng.uniform(0.02, 0.98, n)
     truth = rng.random(n) < probabilities
     return (
@@ -106,6 +107,28 @@ def test_a_judge_that_is_too_strict_agrees_better_once_it_is_calibrated() -> Non
     assert measured.calibration.decides_support
     assert measured.calibration.slope == pytest.approx(1, abs=0.25)
     assert measured.agreement.kappa.value > measured.as_it_is.kappa.value + 0.1
+
+
+def test_a_limit_that_is_no_better_changes_nothing() -> None:
+    """P is right and the judge's own limit the best there is: what 36 labels say besides is luck."""
+    measured = [measure_agreement(*noisy_judge(36, limit=0.5, seed=seed), "claims") for seed in range(100)]
+    assert sum(one.decides_support for one in measured) <= 5
+    for one in measured:
+        if not one.decides_support:
+            assert one.agreement == one.as_it_is
+
+
+def test_the_chance_of_such_luck_is_mcnemars() -> None:
+    expected = binomtest(9, 10, 0.5, alternative="greater").pvalue
+    assert Limits(differ=10, calibrated_right=9).p_value == pytest.approx(expected)
+    assert Limits(differ=0, calibrated_right=0).p_value == 1
+
+
+def test_where_no_claim_has_a_probability_above_0_nothing_is_calibrated() -> None:
+    rows = [(people, judged(claim.support, 0.0)) for people, claim in FOUR * 10]
+    measured = measure_agreement(*zip(*rows, strict=True), "evidence")
+    assert (measured.calibration, measured.why_not) == (None, "no claim has a probability above 0")
+    assert measured.agreement == measured.as_it_is
 
 
 def test_probabilities_that_rank_the_wrong_way_round_calibrate_nothing() -> None:

@@ -6,6 +6,12 @@ import os
 import pty
 import subprocess
 import sys
+from typing import TYPE_CHECKING
+
+from faithbot.progress import PlainLines
+
+if TYPE_CHECKING:
+    import pytest
 
 SCRIPT = """
 from faithbot.progress import open_progress
@@ -25,6 +31,13 @@ def test_elsewhere_it_is_plain_lines_and_standard_output_stays_clean() -> None:
     assert lines[0] == "faithbot: 2 questions [bold]"
     assert lines[1].startswith("faithbot: 1 of 2 answers judged after 0 s (base, run 1)")
     assert lines[2].startswith("faithbot: 2 of 2 answers judged after 0 s (head, run 1 [x])")
+
+
+def test_it_says_what_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = PlainLines()
+    lines.start(1, "claims")
+    lines.advance("claim 1")
+    assert capsys.readouterr().err == "faithbot: 1 of 1 claims judged after 0 s (claim 1)\n"
 
 
 def test_in_a_terminal_it_is_a_bar_that_leaves_nothing_behind() -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from faithbot.config import JudgeSettings, load_config
 from faithbot.errors import UsageError
 from faithbot.judge.calibrated import CalibratedJudge
-from faithbot.judge.calibration import continue_calibration, write_calibration
+from faithbot.judge.calibration import continue_calibration, find_calibration, write_calibration
 from faithbot.judge.files import JudgeFiles, read_judge_files
 from faithbot.judge.registry import open_judge
-from faithbot.judge_file import judge_settings
+from faithbot.judge_file import chosen_judge, judge_settings
 from faithbot.labelled_claims import LabelledClaims, read_labelled_claims
 from faithbot.measure_agreement import Measured, measure_agreement, require_both_kinds
 from faithbot.models.pool import ModelPool
@@ -59,8 +59,8 @@ class Calibrated:
     settings: JudgeSettings
     labelled: LabelledClaims
     path: Path
-    setting: str
-    """The file as `judge.calibration` names it."""
+    setting: str | None
+    """The file as `judge.calibration` names it; None where it cannot, outside the repository."""
     given_up: str | None
     """What was replaced with it; None where nothing is lost."""
 
@@ -71,6 +71,8 @@ class ConfiguredJudge:
 
     settings: JudgeSettings
     files: JudgeFiles
+    root: Path | None
+    """Of the repository; None where there is none."""
     folder: Path
     """Of the configuration, which names files from there; the current one where there is none."""
     file: str
@@ -84,17 +86,18 @@ async def calibrate(request: CalibrateRequest, progress: Progress) -> Calibrated
     configured = find_judge(request.config, request.method, request.model)
     path = request.output or configured.folder / configured.file
     output = OutputFile(path)
+    found = find_calibration(path)
     async with ModelPool(request.cache) as models:
         judge = open_judge(configured.settings, models.open, configured.files, request.cache)
         fingerprint = await judge.fingerprint()
-        file, given_up = continue_calibration(path, fingerprint)
+        file, given_up = continue_calibration(found, fingerprint, path)
         claims = await _check_all(judge, labelled.claims, models, progress)
     measured = measure_agreement(labelled.claims, claims, fingerprint.method)
     parts = {"calibration": measured.calibration, "agreement": measured.agreement}
     file, outdated = await _without_outdated_probe(file.model_copy(update=parts), judge)
     write_calibration(output, file)
-    setting = posixpath.relpath(path.resolve().as_posix(), configured.folder.resolve().as_posix())
-    return Calibrated(measured, fingerprint, configured.settings, labelled, path, setting, given_up or outdated)
+    word = given_up or outdated
+    return Calibrated(measured, fingerprint, configured.settings, labelled, path, _setting(path, configured), word)
 
 
 async def _without_outdated_probe(file: CalibrationFile, judge: Judge) -> tuple[CalibrationFile, str | None]:
@@ -106,32 +109,44 @@ async def _without_outdated_probe(file: CalibrationFile, judge: Judge) -> tuple[
     return file.model_copy(update={"probe": None}), word
 
 
+def _setting(path: Path, configured: ConfiguredJudge) -> str | None:
+    root = configured.root or configured.folder
+    if not path.resolve().is_relative_to(root.resolve()):
+        return None
+    return posixpath.relpath(path.resolve().as_posix(), configured.folder.resolve().as_posix())
+
+
 def find_judge(config: str, method: str | None, model: str | None) -> ConfiguredJudge:
     """The judge that the working tree's configuration names, or another with its prompts.
 
     Without a configuration, and where neither ``method`` nor ``model`` is given, the judge without a model.
     """
-    loaded = _load(config)
-    other = None if method is None and model is None else judge_settings(method, model)
-    if loaded is None:
-        return ConfiguredJudge(other or judge_settings(None, None), JudgeFiles(), Path(), _DEFAULT_FILE)
-    configured = loaded.config.judge
+    root = _root(config)
+    loaded = None if root is None else _load(root, config)
+    if root is None or loaded is None:
+        return ConfiguredJudge(judge_settings(method, model), JudgeFiles(), root, Path(), _DEFAULT_FILE)
+    is_other = method is not None or model is not None
     return ConfiguredJudge(
-        settings=(other or configured).model_copy(update={"calibration": None}),
+        settings=chosen_judge(loaded, method, model).model_copy(update={"calibration": None}),
         files=read_judge_files(loaded, with_calibration=False),
-        folder=find_root(Path()) / posixpath.dirname(loaded.path),
-        file=(None if other else configured.calibration) or _DEFAULT_FILE,
+        root=root,
+        folder=root / posixpath.dirname(loaded.path),
+        file=(None if is_other else loaded.config.judge.calibration) or _DEFAULT_FILE,
     )
 
 
-def _load(config: str) -> LoadedConfig | None:
-    """The working tree's configuration; None where the default one is not there, or not even a repository."""
+def _root(config: str) -> Path | None:
+    """The repository; None where there is none and no configuration in it was asked for."""
     try:
-        root = find_root(Path())
+        return find_root(Path())
     except UsageError:
         if config != DEFAULT_CONFIG:
             raise
         return None
+
+
+def _load(root: Path, config: str) -> LoadedConfig | None:
+    """The working tree's configuration; None where the default one is not there."""
     path, snapshot = config_path(root, Path(), config), open_snapshot(root, None)
     if snapshot.has(path):
         return load_config(snapshot, path)
@@ -145,7 +160,7 @@ async def _check_all(
 ) -> list[Claim]:
     """All claims judged, in their order."""
     judge.reserve(max(sum(map(estimate_tokens, (row.claim, *row.contexts))) for row in labelled))
-    progress.start(len(labelled))
+    progress.start(len(labelled), "claims")
     slots = asyncio.Semaphore(models.parallel_calls)
 
     async def check(number: int, row: LabelledClaim) -> Claim:

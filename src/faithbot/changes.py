@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from faithbot.config import DOCUMENTS_KEY
 from faithbot.corpus import match_documents, match_files
 from faithbot.errors import UsageError
+from faithbot.judge.calibration import parse_calibration
+from faithbot.plain_text import two_decimals
 from faithbot.results import SettingChange
 from faithbot.text_diff import Differ
 from faithbot.text_files import decode, read_text
@@ -28,7 +30,7 @@ def find_changes(base: LoadedConfig, head: LoadedConfig) -> tuple[SettingChange,
         *_settings(base, head, "grading"),
         *_golden_set(base, head, differ),
         *_accepted(base, head, differ),
-        *_calibration(base, head, differ),
+        *_calibration(base, head),
         *_judge_prompts(base, head, differ),
         *_settings(base, head, "setting"),
         *_prompts(base, head, differ),
@@ -80,8 +82,40 @@ def _accepted(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[Se
     return _graded_by_file(base, base.accepted_path, head, head.accepted_path, differ)
 
 
-def _calibration(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:
-    return _graded_by_file(base, base.calibration_path, head, head.calibration_path, differ)
+def _calibration(base: LoadedConfig, head: LoadedConfig) -> list[SettingChange]:
+    """By what the files say of the judge: their lines are a machine's, nobody reads a diff of them."""
+    old, new = _calibration_file(base), _calibration_file(head)
+    named = new or old
+    if named is None or (old is not None and new is not None and old.text == new.text):
+        return []
+    return [
+        SettingChange(
+            kind="grading",
+            name=named.path,
+            before=_agreement(old) if old else None,
+            after=_agreement(new) if new else None,
+            file=new.path if new else None,
+        )
+    ]
+
+
+def _calibration_file(loaded: LoadedConfig) -> _File | None:
+    path = loaded.calibration_path
+    if path is None or not loaded.snapshot.has(path):
+        return None
+    try:
+        return _file(loaded, path)
+    except UsageError:
+        return _File(path, "")
+
+
+def _agreement(file: _File) -> str:
+    """``n 36, κ 0.83``."""
+    try:
+        agreement = parse_calibration(file.text, file.path).agreement
+    except UsageError:
+        return "unreadable"
+    return "no labels" if agreement is None else f"n {agreement.n}, κ {two_decimals(agreement.kappa.value)}"
 
 
 def _judge_prompts(base: LoadedConfig, head: LoadedConfig, differ: Differ) -> list[SettingChange]:

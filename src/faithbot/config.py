@@ -245,6 +245,10 @@ class JudgeSettings(_Section):
             raise PydanticCustomError(
                 "scores", "`scores` and method `recorded` go together, such as {faithfulness: gpt_groundedness}"
             )
+        if self.method == "recorded" and self.calibration is not None:
+            raise _problem_inside(
+                ("calibration",), "nothing is known of who gave the scores that `recorded` reads: remove it"
+            )
         if self.scale[0] == self.scale[1]:
             raise _problem_inside(("scale",), "the worst and the best score must differ")
         return self
@@ -465,10 +469,7 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
     elif error["type"] == "missing":
         message = "this key is required"
     elif error["type"] == "literal_error":
-        known = list(get_args(MetricName)) if key[0] == "gate" else _quoted_words(str(context["expected"]))
-        close = difflib.get_close_matches(str(error["input"]), known, n=1)
-        cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
-        message = f"{_shown(error['input'])} is not known: {cure}"
+        message = unknown_word(error, list(get_args(MetricName)) if key[0] == "gate" else None)
     elif error["type"] in ("model_type", "dict_type"):
         found = "nothing" if error["input"] is None else _shown(error["input"])
         message = f"expected settings, such as `{_example(key)}`, found {found}"
@@ -478,6 +479,14 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
         shown = f", found {_shown(error['input'])}" if isinstance(error["input"], str | int | float) else ""
         message = message[0].lower() + message[1:] + shown
     return f"{_place(path, label, document, key)}: {message}"
+
+
+def unknown_word(error: ErrorDetails, known: list[str] | None = None) -> str:
+    """What is wrong with a word that is none of the ``known`` ones, by default those that the error names."""
+    known = known or _quoted_words(str(error["ctx"]["expected"]))
+    close = difflib.get_close_matches(str(error["input"]), known, n=1)
+    cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
+    return f"{_shown(error['input'])} is not known: {cure}"
 
 
 def _example(key: tuple[str | int, ...]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from faithbot.config import JudgeSettings
+from faithbot.config import JudgeSettings, unknown_word
 from faithbot.errors import UsageError
 from faithbot.json_text import parse_json
 from faithbot.judge.citations import check_citations
@@ -22,12 +22,15 @@ from faithbot.systems.recorded_rows import COLUMNS, recorded_row
 from faithbot.text_files import decode
 
 if TYPE_CHECKING:
-    from faithbot.config import RecordedField
+    from pydantic_core import ErrorDetails
+
+    from faithbot.config import LoadedConfig, RecordedField
     from faithbot.judge.protocol import Judge
     from faithbot.progress import Progress
     from faithbot.systems.protocol import Context
 
 _NEEDED: tuple[RecordedField, ...] = ("question", "answer", "contexts")
+_NO_JUDGE = "`recorded` reads scores, it cannot judge: name a judge"
 _EXPECTED = "one JSON object a line with question, answer and contexts"
 
 
@@ -83,11 +86,26 @@ def judge_settings(method: str | None, model: str | None) -> JudgeSettings:
     """
     if model is not None and method == "classifier" and Path(model).is_dir():
         model = str(Path(model).absolute())
+    if method == "recorded":
+        raise UsageError(f"--method recorded: {_NO_JUDGE}, such as `evidence`.")
     try:
         return JudgeSettings.model_validate({"method": method, "model": model})
     except ValidationError as error:
-        problems = [": ".join((*map(str, detail["loc"]), detail["msg"])) for detail in error.errors()]
-        raise UsageError("; ".join(problems)) from None
+        raise UsageError("; ".join(map(_problem, error.errors()))) from None
+
+
+def chosen_judge(loaded: LoadedConfig, method: str | None, model: str | None) -> JudgeSettings:
+    """The judge that the options of a command name, else the configured one; :class:`UsageError` where it is none."""
+    if method is not None or model is not None:
+        return judge_settings(method, model)
+    if loaded.config.judge.method == "recorded":
+        raise UsageError(f"{loaded.place('judge', 'method')}: {_NO_JUDGE} with --method.")
+    return loaded.config.judge
+
+
+def _problem(detail: ErrorDetails) -> str:
+    message = unknown_word(detail) if detail["type"] == "literal_error" else detail["msg"]
+    return ": ".join((*map(str, detail["loc"]), message))
 
 
 def _tokens(row: AnswerRow) -> int:

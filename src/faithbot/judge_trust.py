@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from faithbot.intervals import difference, share
 from faithbot.judge.calibrated import without_calibration
 from faithbot.judge.calibration import CalibrationFile, Estimate, differences, parse_calibration
+from faithbot.plain_text import two_decimals
 from faithbot.prediction_powered import Moments, corrected_mean
 from faithbot.results import CorrectedShare, JudgeAgreement, ResultWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from faithbot.judge.blind_spots import ProbeResult
     from faithbot.judge.calibration import Agreement, LabelledMoments
     from faithbot.judge.files import NamedCalibration
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import MeasuredOn, Side, SideName
+    from faithbot.results import MeasuredOn, NotCorrected, Side, SideName
 
 WEAK_KAPPA = 0.3
 """Below, a judge agrees with people so little that its changes are hardly theirs."""
+_ALIKE_WITHIN = 0.1
+"""A smaller difference between two shares spoils no correction: its own interval is hardly ever narrower."""
 
 
 def find_agreement(
@@ -34,7 +40,7 @@ def find_agreement(
     if calibration and calibration.content.agreement and calibration.content.fingerprint_digest == judge.digest:
         agreement = calibration.content.agreement
         found = _agreement(agreement, "own", calibration.path, is_calibrated=is_calibrated)
-        return found.model_copy(update={"corrected": _corrected(agreement.moments, sides)})
+        return found if agreement.moments is None else _corrected(found, agreement, agreement.moments, sides)
     packaged = packaged_agreement()
     if packaged.agreement and packaged.fingerprint_digest == fingerprint.digest:
         names = " and ".join(packaged.agreement.by_category)
@@ -56,8 +62,8 @@ def trust_warnings(
     if agreement and agreement.kappa.value < WEAK_KAPPA:
         yield ResultWarning(
             code="weak_judge",
-            message=f"The judge hardly agrees with people (κ {agreement.kappa.value:.2f}, below {WEAK_KAPPA} on "
-            f"{agreement.n} labelled claims): a stronger one may find what it does not.",
+            message=f"The judge hardly agrees with people (κ {two_decimals(agreement.kappa.value)}, below {WEAK_KAPPA} "
+            f"on {agreement.n} labelled claims): a stronger one may find what it does not.",
         )
 
 
@@ -85,16 +91,47 @@ def _agreement(agreement: Agreement, measured_on: MeasuredOn, source: str, *, is
     )
 
 
-def _corrected(moments: LabelledMoments | None, sides: Mapping[SideName, Side]) -> dict[SideName, CorrectedShare]:
-    if moments is None:
-        return {}
-    labelled = Moments(**moments.model_dump())
-    shares = {name: _corrected_share(labelled, side) for name, side in sides.items()}
-    return {name: share for name, share in shares.items() if share is not None}
+def may_be_weak(kappa: Estimate) -> bool:
+    """Whether κ may lie where judge and people hardly agree: such a judge corrects nothing."""
+    return kappa.low < WEAK_KAPPA
 
 
-def _corrected_share(labelled: Moments, side: Side) -> CorrectedShare | None:
-    """None where the side has no claim with a support. Claims of a question, over its runs, belong together."""
+def _corrected(
+    found: JudgeAgreement, agreement: Agreement, labelled: LabelledMoments, sides: Mapping[SideName, Side]
+) -> JudgeAgreement:
+    """With the share of each side that has claims, corrected where the labelled claims can tell anything of them."""
+    judged = {name: claims for name, side in sides.items() if (claims := _claims(side)) is not None}
+    why_not = _not_corrected(agreement, judged.values())
+    moments = Moments(**labelled.model_dump())
+    shares = {}
+    for name, claims in judged.items():
+        estimate = None if why_not else Estimate(**corrected_mean(moments, claims.supported, claims.question)._asdict())
+        shares[name] = CorrectedShare(judged=claims.share, corrected=estimate, n_claims=len(claims.supported))
+    return found.model_copy(
+        update={
+            "corrected": shares,
+            "not_corrected": why_not,
+            "labelled_share": agreement.judged_supported / agreement.n,
+        }
+    )
+
+
+class _Claims(NamedTuple):
+    """All judged claims of a side; shapes (claims,)."""
+
+    supported: NDArray[np.float64]
+    """1 where the judge holds it supported, else 0."""
+    question: NDArray[np.int64]
+    """Number of its question: claims of a question, over its runs, belong together."""
+
+    @property
+    def share(self) -> float:
+        """Of those that are supported."""
+        return float(self.supported.mean())
+
+
+def _claims(side: Side) -> _Claims | None:
+    """None where the side has no claim with a support."""
     number = {question: index for index, question in enumerate({answer.question_id for answer in side.answers})}
     judged = [
         (claim.support == "supported", number[answer.question_id])
@@ -106,6 +143,22 @@ def _corrected_share(labelled: Moments, side: Side) -> CorrectedShare | None:
     if not judged:
         return None
     supported, questions = (np.array(column) for column in zip(*judged, strict=True))
-    corrected = corrected_mean(labelled, supported.astype(float), questions)
-    estimate = Estimate(**corrected._asdict())
-    return CorrectedShare(judged=float(supported.mean()), corrected=estimate, n_claims=len(judged))
+    return _Claims(supported.astype(float), questions)
+
+
+def _not_corrected(agreement: Agreement, judged: Iterable[_Claims]) -> NotCorrected | None:
+    if may_be_weak(agreement.kappa):
+        return "weak"
+    return None if all(_is_like(agreement, claims) for claims in judged) else "unlike"
+
+
+def _is_like(agreement: Agreement, claims: _Claims) -> bool:
+    """Whether the judge's share on these claims and on the labelled ones may be the same, as far as that can be seen.
+
+    They differ clearly where the 95 % interval of their difference leaves out 0 and the difference is not small. A
+    question counts as one claim in it: its claims, over its runs, say much the same.
+    """
+    questions = len(np.unique(claims.question))
+    here = share(claims.share * questions, questions)
+    apart = difference(here, share(agreement.judged_supported, agreement.n))
+    return abs(apart.value) < _ALIKE_WITHIN or apart.low <= 0 <= apart.high

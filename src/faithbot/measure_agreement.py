@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from faithbot.agreement import area_under_curve, balanced_accuracy, cohens_kappa
+from faithbot.claim_chance import binomial_tail
 from faithbot.errors import UsageError
 from faithbot.judge.calibrated import calibrated
 from faithbot.judge.calibration import (
@@ -35,6 +36,24 @@ if TYPE_CHECKING:
 
 _FOLDS = 10
 _SEED = 2026
+SURE = 0.05
+"""Chance, at most, that a limit that is no better than the judge's own takes its place."""
+
+
+class Limits(NamedTuple):
+    """The judge's own limit against a calibrated P of 0.5, on the claims of which only one of them is right.
+
+    McNemar's exact test, one-sided (*Psychometrika* 12, 1947, 153-157), tells a better limit from a lucky one.
+    """
+
+    differ: int
+    calibrated_right: int
+    """Of these, those on which people agree with the calibrated 0.5."""
+
+    @property
+    def p_value(self) -> float:
+        """Chance that the calibrated limit wins at least so often though it is no better; 1 where none differs."""
+        return min(1.0, binomial_tail(self.calibrated_right, self.differ, 0.5))
 
 
 class Measured(NamedTuple):
@@ -47,12 +66,18 @@ class Measured(NamedTuple):
     """Fitted on all claims."""
     why_not: str | None
     """Why there is no calibration, as the end of a sentence."""
+    limits: Limits | None = None
+    """None where nothing was calibrated."""
+
+    @property
+    def decides_support(self) -> bool:
+        """Whether the calibrated 0.5 takes the place of the judge's own limit."""
+        return self.calibration is not None and self.calibration.decides_support
 
     @property
     def agreement(self) -> Agreement:
         """Of the judge as it will be used."""
-        decides = self.calibration is not None and self.calibration.decides_support
-        return self.calibrated if decides and self.calibrated is not None else self.as_it_is
+        return self.calibrated if self.decides_support and self.calibrated is not None else self.as_it_is
 
 
 def measure_agreement(labelled: Sequence[LabelledClaim], judged: Sequence[Claim], method: str) -> Measured:
@@ -89,14 +114,25 @@ def _truth(labelled: Sequence[LabelledClaim]) -> Flags:
 
 
 def _calibrate(as_it_is: Agreement, labels: Sequence[LabelledClaim], claims: Sequence[Claim], truth: Flags) -> Measured:
+    """Another limit moves every level that was seen before, so that it takes the place of the judge's own only where it
+    is clearly better: a higher κ, and right where the two differ more often than chance would have it."""
+    if not _probabilities(claims).any():
+        return Measured(as_it_is, None, None, "no claim has a probability above 0")
     platt = _fit(claims, truth)
     if platt.slope <= 0:
         return Measured(as_it_is, None, None, "claims with a higher probability are not supported more often")
-    after = _agreement(labels, _calibrated_by_others(claims, truth), as_it_is.unscored, has_probabilities=True)
+    by_others = _calibrated_by_others(claims, truth)
+    after = _agreement(labels, by_others, as_it_is.unscored, has_probabilities=True)
     after = after.model_copy(update={"auc": as_it_is.auc})  # folds differ, one calibration keeps the order
-    decides = after.kappa.value >= as_it_is.kappa.value
+    limits = _compare_limits(truth, _supported(claims), _supported(by_others))
+    decides = after.kappa.value > as_it_is.kappa.value and limits.p_value <= SURE
     calibration = PlattCalibration(slope=platt.slope, intercept=platt.intercept, decides_support=decides)
-    return Measured(as_it_is, after, calibration, None)
+    return Measured(as_it_is, after, calibration, None, limits)
+
+
+def _compare_limits(truth: Flags, own: Flags, other: Flags) -> Limits:
+    differ = own != other
+    return Limits(int(differ.sum()), int((other == truth)[differ].sum()))
 
 
 def _calibrated_by_others(claims: Sequence[Claim], truth: Flags) -> list[Claim]:
@@ -119,11 +155,15 @@ def _probabilities(claims: Sequence[Claim]) -> NDArray[np.float64]:
     return np.array([claim.probability or 0.0 for claim in claims])
 
 
+def _supported(claims: Sequence[Claim]) -> Flags:
+    return np.array([claim.support == "supported" for claim in claims])
+
+
 def _agreement(
     labels: Sequence[LabelledClaim], claims: Sequence[Claim], unscored: int, *, has_probabilities: bool
 ) -> Agreement:
     truth = _truth(labels)
-    judged = np.array([claim.support == "supported" for claim in claims])
+    judged = _supported(claims)
     moments = labelled_moments(truth.astype(float), judged.astype(float))
     return Agreement(
         n=len(claims),

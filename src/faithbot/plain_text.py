@@ -39,6 +39,12 @@ def _visible_char(char: str) -> str:
     return " " if char.isspace() else ""
 
 
+def two_decimals(value: float) -> str:
+    """``0.79``, ``−0.12``, ``0.00``: figures of one kind that stand beside each other."""
+    digits = f"{abs(value):.2f}"
+    return f"−{digits}" if value < 0 and digits != "0.00" else digits
+
+
 def count(n: int, thing: str) -> str:
     """``1 claim``, ``5 claims``."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

@@ -21,12 +21,12 @@ class Progress(Protocol):
         """Something worth a line of its own."""
         ...
 
-    def start(self, total: int) -> None:
-        """So many answers are to come."""
+    def start(self, total: int, things: str = "answers") -> None:
+        """So many are to be judged: answers, or other ``things``."""
         ...
 
     def advance(self, what: str) -> None:
-        """One more answer is judged; ``what`` names it."""
+        """One more is judged; ``what`` names it."""
         ...
 
 
@@ -36,7 +36,7 @@ class Silent:
     def say(self, message: str) -> None:
         """Ignore it."""
 
-    def start(self, total: int) -> None:
+    def start(self, total: int, things: str = "answers") -> None:
         """Ignore it."""
 
     def advance(self, what: str) -> None:
@@ -44,19 +44,20 @@ class Silent:
 
 
 class PlainLines:
-    """Lines for logs: the first answer, one every 15 seconds, and the last."""
+    """Lines for logs: the first judgement, one every 15 seconds, and the last."""
 
     def __init__(self) -> None:
         self._total = self._done = 0
+        self._things = ""
         self._started = self._last_line = 0.0
 
     def say(self, message: str) -> None:
         """Print the line."""
         print(f"faithbot: {message}", file=sys.stderr, flush=True)  # noqa: T201 - this is the log
 
-    def start(self, total: int) -> None:
+    def start(self, total: int, things: str = "answers") -> None:
         """Reset the count."""
-        self._total, self._done = total, 0
+        self._total, self._done, self._things = total, 0, things
         self._started = time.monotonic()
         self._last_line = -_SECONDS_BETWEEN_LINES
 
@@ -66,7 +67,7 @@ class PlainLines:
         now = time.monotonic()
         if self._done == self._total or now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = now
-            self.say(f"{self._done} of {self._total} answers judged after {now - self._started:.0f} s ({what})")
+            self.say(f"{self._done} of {self._total} {self._things} judged after {now - self._started:.0f} s ({what})")
 
 
 class LiveBar:
@@ -94,9 +95,9 @@ class LiveBar:
         """Print above the bar."""
         self._bar.console.print(f"faithbot: {message}", markup=False, highlight=False)
 
-    def start(self, total: int) -> None:
+    def start(self, total: int, things: str = "answers") -> None:
         """Show the bar."""
-        self._bar.reset(self._task, total=total, visible=True)
+        self._bar.reset(self._task, total=total, description=things, visible=True)
 
     def advance(self, what: str) -> None:
         """Move the bar."""

@@ -20,6 +20,8 @@ from faithbot.systems.protocol import Context
 
 SideName = Literal["base", "head"]
 MeasuredOn = Literal["own", "public"]
+NotCorrected = Literal["weak", "unlike"]
+"""Why no share is corrected: judge and people may hardly agree, or the labelled claims are not like those of a side."""
 Verdict = Literal["pass", "regression", "inconclusive", "first"]
 Reason = Literal["retrieval", "generation", "new_passage", "no_passage"]
 """Why a claim lost its support. Its passage is no longer retrieved, or still is; or the claim rests on a passage that
@@ -230,8 +232,8 @@ class CorrectedShare(_Record):
 
     judged: float
     """As the judge says."""
-    corrected: Estimate
-    """As people would, by prediction-powered inference."""
+    corrected: Estimate | None
+    """As people would, by prediction-powered inference; None where `not_corrected` says why."""
     n_claims: int
 
 
@@ -252,6 +254,9 @@ class JudgeAgreement(_Record):
     """Of the team's own: the file. Of the package's: names of the data sets."""
     corrected: dict[SideName, CorrectedShare] = {}
     """Where enough own claims are labelled."""
+    not_corrected: NotCorrected | None = None
+    labelled_share: float | None = None
+    """Share of the own labelled claims that the judge holds supported."""
 
 
 class Usage(_Record):

@@ -14,6 +14,7 @@ from faithbot.judge.calibration import (
     PlattCalibration,
     continue_calibration,
     differences,
+    find_calibration,
     parse_calibration,
     read_calibration,
     write_calibration,
@@ -54,10 +55,13 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", r"^judge\.json \(main\), column 2: not valid JSON"),
-        ("[]", r"judge\.json \(main\): no calibration: write it anew with `faithbot calibrate`\.$"),
-        ("{}", r"not of this version of faithbot \(schema_version 1\): write it anew"),
+        (
+            "[]",
+            r"judge\.json \(main\): no calibration: remove it, and write it anew with `faithbot calibrate` or",
+        ),
+        ("{}", r"not of this version of faithbot \(schema_version 1\): remove it, and write it anew"),
         ('{"schema_version": 2}', r"not of this version of faithbot"),
-        ('{"schema_version": 1}', r"fingerprint: Field required: write it anew"),
+        ('{"schema_version": 1}', r"fingerprint: Field required: remove it, and write it anew"),
         (FILE.model_dump_json().replace("845d", "beef"), r"fingerprint_digest is not that of the fingerprint"),
         (FILE.model_dump_json().replace('"slope":0.5', '"slope":-1'), r"calibration\.slope: .* greater than 0"),
         (FILE.model_dump_json().replace('"probe"', '"prob"'), r"prob: Extra inputs"),
@@ -69,20 +73,28 @@ def test_what_is_no_such_file_is_one_line_with_place_and_cure(text: str, message
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_missing_file_says_what_writes_it(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot read .*none\.json: No such file .* `faithbot calibrate` writes one"):
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot read .*none\.json: No such file"):
         read_calibration(tmp_path / "none.json")
+
+
+def continued(path: Path, judge: JudgeFingerprint) -> tuple[CalibrationFile, str | None]:
+    return continue_calibration(find_calibration(path), judge, path)
+
+
+def test_where_there_is_no_file_yet_a_blank_one_is_continued(tmp_path: Path) -> None:
+    assert continued(tmp_path / "judge.json", JUDGE) == (CalibrationFile.blank(JUDGE), None)
 
 
 def test_the_other_commands_part_stays_in_a_file_of_the_same_judge(tmp_path: Path) -> None:
     probed = ProbeResult(judge=JUDGE.digest, faults={"number": found(9, 10)}, sound={})
     path = written(tmp_path, probe=probed.model_dump(mode="json"))
-    assert continue_calibration(path, JUDGE) == (FILE.model_copy(update={"probe": probed}), None)
+    assert continued(path, JUDGE) == (FILE.model_copy(update={"probe": probed}), None)
 
 
 def test_nothing_is_kept_of_another_judges_file_and_that_is_said(tmp_path: Path) -> None:
     other = JUDGE.model_copy(update={"model_digest": "beef"})
-    file, word = continue_calibration(written(tmp_path), other)
+    file, word = continued(written(tmp_path), other)
     assert file == CalibrationFile.blank(other)
     assert word is not None
     assert word.endswith("was of another judge (other weights of the model): it is replaced, nothing of it is kept.")
@@ -91,7 +103,7 @@ def test_nothing_is_kept_of_another_judges_file_and_that_is_said(tmp_path: Path)
 def test_what_is_no_calibration_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "faithbot.yaml").write_text("golden: a.jsonl")
     with pytest.raises(UsageError, match="not valid JSON"):
-        continue_calibration(tmp_path / "faithbot.yaml", JUDGE)
+        find_calibration(tmp_path / "faithbot.yaml")
 
 
 def test_judges_are_told_apart_in_plain_words() -> None:

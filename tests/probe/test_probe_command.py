@@ -35,6 +35,9 @@ def test_faults_are_counted_and_shown(bike_shop: Path, tmp_path: Path) -> None:
     outcome = probe(bike_shop, "--json", tmp_path / "probe.json")
     assert outcome.exit_code == 0, outcome.output
     assert "The judge `evidence` on" in outcome.stdout
+    assert "at most 30 of a kind, made of" in outcome.stdout
+    assert "with 1 passage each, of 500 characters and 0 overlap" in outcome.stdout
+    assert "sentences judged after" in outcome.stderr
     assert "changed numbers" in outcome.stdout
     assert "word for word" in outcome.stdout
     report = json.loads((tmp_path / "probe.json").read_text())
@@ -79,7 +82,8 @@ def test_documents_in_a_judge_file_that_is_none_are_refused_before_any_work(bike
     (tmp_path / "judge.json").write_text("[]")
     outcome = probe(bike_shop, "--output", tmp_path / "judge.json")
     assert isinstance(outcome.exception, UsageError)
-    assert "answers judged" not in outcome.stderr
+    assert str(outcome.exception).endswith("write it anew with `faithbot calibrate` or `faithbot probe --output`.")
+    assert outcome.stderr == ""
 
 
 def test_recorded_scores_are_no_judge(tmp_path: Path) -> None:
@@ -95,7 +99,9 @@ def test_recorded_scores_are_no_judge(tmp_path: Path) -> None:
         "faithbot.yaml (working tree), line 4, judge.method: `recorded` reads scores, it cannot judge: "
         "name a judge with --method."
     )
-    assert probe(repository, "--method", "evidence").exit_code == 0
+    judged = probe(repository, "--method", "evidence")
+    assert judged.exit_code == 0
+    assert "with the passages that were recorded with each" in judged.stdout
 
 
 def test_names_of_real_documents_are_swapped(tmp_path: Path) -> None:

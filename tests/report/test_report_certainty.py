@@ -127,14 +127,17 @@ def agreement(**changes: Any) -> JudgeAgreement:
 
 def test_what_the_team_measured_of_its_judge_is_told() -> None:
     told = text(results(agreement=agreement()))
-    assert "It agrees with people in 7 of 10 claims (κ 0.41, n = 300), as evals/judge.json says." in told
+    assert (
+        "It agrees with people in 7 of 10 claims (κ 0.41, likely 0.35 to 0.47, n = 300), as evals/judge.json says. "
+        "κ is how far they agree beyond chance: 0 is chance, 1 is always."
+    ) in told
     calibrated = text(results(agreement=agreement(is_calibrated=True)))
     assert "as evals/judge.json says, and its probabilities are calibrated by them." in calibrated
 
 
 def test_what_was_measured_on_other_claims_is_not_said_of_the_teams() -> None:
     told = text(results(agreement=agreement(measured_on="public", source="DialFact and Q²")))
-    assert "in 7 of 10 claims of public data sets (κ 0.41, n = 300): DialFact and Q²." in told
+    assert "in 7 of 10 claims of public data sets (κ 0.41, likely 0.35 to 0.47, n = 300): DialFact and Q²." in told
     assert "How it is on yours, `faithbot calibrate` measures." in told
 
 
@@ -149,9 +152,30 @@ def test_the_share_of_supported_claims_is_told_as_people_would_see_it() -> None:
         "base": CorrectedShare(judged=0.74, corrected=estimate(0.66), n_claims=88),
     }
     assert (
-        "Of all claims it holds 0.74 (base) and 0.71 (this PR) supported; corrected by the labelled ones it is 0.66 "
-        "(between 0.60 and 0.72) and 0.64 (between 0.58 and 0.70), if those are like these."
+        "Claim by claim (the table averages over questions) it holds 0.74 (base) and 0.71 (this PR) supported; "
+        "corrected by the labelled ones it is 0.66 (between 0.60 and 0.72) and 0.64 (between 0.58 and 0.70), if those "
+        "are like these."
     ) in text(results(agreement=agreement(corrected=corrected)))
+
+
+def test_figures_below_0_have_a_minus_and_as_many_decimals_as_the_others() -> None:
+    chance = Estimate(value=-0.111, low=-0.4, high=0.0)
+    assert "(κ −0.11, likely −0.40 to 0.00, n = 300)" in text(results(agreement=agreement(kappa=chance)))
+
+
+def test_why_nothing_is_corrected_is_one_plain_sentence() -> None:
+    head = {"head": CorrectedShare(judged=0.98, corrected=None, n_claims=90)}
+    unlike = text(results(agreement=agreement(corrected=head, not_corrected="unlike", labelled_share=0.53)))
+    assert (
+        "it holds 0.98 (this PR) supported. Not corrected: the judge holds 53 % of the labelled claims supported and "
+        "98 % of these, so they are not alike."
+    ) in unlike
+    both = {"base": CorrectedShare(judged=0.6, corrected=None, n_claims=80), **head}
+    assert "and 60 % (base) and 98 % (this PR) of these, so they are not alike." in text(
+        results(agreement=agreement(corrected=both, not_corrected="unlike", labelled_share=0.53))
+    )
+    weak = agreement(corrected=head, not_corrected="weak", labelled_share=0.53, kappa=estimate(0.3))
+    assert "Not corrected: κ may be as low as 0.24, and a judge that hardly agrees" in text(results(agreement=weak))
 
 
 def test_the_cost_is_told_in_one_sentence() -> None:

@@ -50,7 +50,7 @@ class PlattCalibration(_Part):
     slope: Annotated[float, Field(gt=0)]
     intercept: float
     decides_support: bool
-    """A claim is supported from a calibrated P of 0.5. False: the judge's own limit agrees with people better."""
+    """A claim is supported from a calibrated P of 0.5. False: that is not clearly better than the judge's own limit."""
 
 
 class LabelledMoments(_Part):
@@ -94,6 +94,11 @@ class Agreement(_Part):
     """None with fewer than 30 claims: too few to correct a mean."""
 
     @property
+    def judged_supported(self) -> int:
+        """Claims that the judge holds supported."""
+        return sum(row.get("supported", 0) for row in self.confusion.values())
+
+    @property
     def agreed(self) -> int:
         """Claims that both hold supported, or both not."""
         return sum(
@@ -129,7 +134,7 @@ class CalibrationFile(_Part):
 
 def parse_calibration(text: str, place: str) -> CalibrationFile:
     """The file's text as its type; :class:`UsageError` with ``place`` where it is broken or of another version."""
-    cure = "write it anew with `faithbot calibrate`"
+    cure = "remove it, and write it anew with `faithbot calibrate` or `faithbot probe --output`"
     value = parse_json(text, place)
     if not isinstance(value, dict):
         raise UsageError(f"{place}: no calibration: {cure}.")
@@ -148,18 +153,27 @@ def read_calibration(path: Path) -> CalibrationFile:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}: `faithbot calibrate` writes one.") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}.") from None
     return parse_calibration(decode(content, str(path), "calibration"), str(path))
 
 
-def continue_calibration(path: Path, judge: JudgeFingerprint) -> tuple[CalibrationFile, str | None]:
-    """The file at ``path`` to write another part into, and a word where one of another judge is given up for it.
+def find_calibration(path: Path) -> CalibrationFile | None:
+    """The file at ``path``, to be asked before any work; None where there is none yet.
 
-    A blank one where there is none yet; :class:`UsageError` where what stands there is no such file.
+    :class:`UsageError` where what stands there is no such file.
     """
-    if not path.exists():
+    return read_calibration(path) if path.exists() else None
+
+
+def continue_calibration(
+    found: CalibrationFile | None, judge: JudgeFingerprint, path: Path
+) -> tuple[CalibrationFile, str | None]:
+    """The file that was found at ``path``, to write another part into, or a blank one.
+
+    With a word where a file of another judge is given up for it.
+    """
+    if found is None:
         return CalibrationFile.blank(judge), None
-    found = read_calibration(path)
     if differing := differences(found.fingerprint, judge):
         word = f"{path} was of another judge (other {', '.join(differing)}): it is replaced, nothing of it is kept."
         return CalibrationFile.blank(judge), word

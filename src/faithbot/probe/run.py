@@ -14,11 +14,11 @@ from faithbot.errors import EvaluationError, UsageError
 from faithbot.judge import blind_spots
 from faithbot.judge.blind_spots import FaultKind, ProbeResult, Rewriting
 from faithbot.judge.calibrated import without_calibration
-from faithbot.judge.calibration import continue_calibration, read_calibration, write_calibration
+from faithbot.judge.calibration import CalibrationFile, continue_calibration, find_calibration, write_calibration
 from faithbot.judge.files import JudgeFiles, NamedCalibration, read_judge_files
 from faithbot.judge.protocol import JudgeFingerprint, Support
 from faithbot.judge.registry import open_judge
-from faithbot.judge_file import judge_settings
+from faithbot.judge_file import chosen_judge
 from faithbot.models.pool import ModelPool
 from faithbot.models.tokens import estimate_tokens
 from faithbot.output_files import OutputFile
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from faithbot.config import JudgeSettings, LoadedConfig
-    from faithbot.judge.calibration import CalibrationFile
+    from faithbot.config import LoadedConfig
     from faithbot.judge.protocol import Claim, Judge
     from faithbot.probe.probes import Probe
     from faithbot.progress import Progress
@@ -87,6 +86,10 @@ class ProbeReport(BaseModel):
     fingerprint: JudgeFingerprint
     result: ProbeResult
     probes: tuple[JudgedProbe, ...]
+    per_kind: int
+    """At most so many were made of each kind."""
+    passages: str
+    """What a sentence was held against, in words: other chunks make other passages, and other counts."""
     given_up: str | None = None
     """What of the calibration file was replaced; None where nothing is lost."""
 
@@ -95,23 +98,32 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     """Make the probes, judge them, count, and write the file if there is one to write."""
     root = find_root(request.repository)
     loaded = _load(root, request)
-    settings = _judge_settings(loaded, request)
+    settings = chosen_judge(loaded, request.method, request.model)
     output = OutputFile(request.output) if request.output else None
+    known = find_calibration(request.output) if request.output else None
     probes = make_probes(sentences_of(loaded), request.per_kind)
     progress.say(f"{count(len(probes), 'sentence')} to judge, sound ones and planted faults")
-    files = _judge_files(loaded, request.output)
+    files = _judge_files(loaded, request.output, known)
     async with ModelPool(request.cache) as models:
         judge = open_judge(settings, models.open, files, request.cache)
         fingerprint = await judge.fingerprint()
-        file, given_up = _continued(request.output, fingerprint)
         judged = await _check_all(judge, probes, models.parallel_calls, progress)
     result = count_found(judged, fingerprint)
-    if output is not None and file is not None:
+    given_up = None
+    if output is not None and request.output is not None:
+        file, given_up = continue_calibration(known, without_calibration(fingerprint)[0], request.output)
         write_calibration(output, file.model_copy(update={"probe": result}))
-    return ProbeReport(fingerprint=fingerprint, result=result, probes=judged, given_up=given_up)
+    return ProbeReport(
+        fingerprint=fingerprint,
+        result=result,
+        probes=judged,
+        per_kind=request.per_kind,
+        passages=_passages(loaded),
+        given_up=given_up,
+    )
 
 
-def _judge_files(loaded: LoadedConfig, output: Path | None) -> JudgeFiles:
+def _judge_files(loaded: LoadedConfig, output: Path | None, known: CalibrationFile | None) -> JudgeFiles:
     """The configuration's; where the result goes into a calibration file, the judge is as that file calibrates it.
 
     The file may not be named by the configuration yet; once it is, what was found is what its judge overlooks.
@@ -119,14 +131,15 @@ def _judge_files(loaded: LoadedConfig, output: Path | None) -> JudgeFiles:
     if output is None:
         return read_judge_files(loaded)
     files = read_judge_files(loaded, with_calibration=False)
-    if not output.exists():
-        return files
-    return replace(files, calibration=NamedCalibration(str(output), read_calibration(output)))
+    return files if known is None else replace(files, calibration=NamedCalibration(str(output), known))
 
 
-def _continued(path: Path | None, judge: JudgeFingerprint) -> tuple[CalibrationFile | None, str | None]:
-    """The calibration file to write into, if any: it is of the judge without its calibration."""
-    return (None, None) if path is None else continue_calibration(path, without_calibration(judge)[0])
+def _passages(loaded: LoadedConfig) -> str:
+    pipeline = loaded.config.system.pipeline
+    if pipeline is None:
+        return "with the passages that were recorded with each"
+    size, overlap = pipeline.chunking.size, pipeline.chunking.overlap
+    return f"with {count(pipeline.retrieval.top_k, 'passage')} each, of {size} characters and {overlap} overlap"
 
 
 def _load(root: Path, request: ProbeRequest) -> LoadedConfig:
@@ -138,22 +151,12 @@ def _load(root: Path, request: ProbeRequest) -> LoadedConfig:
     return load_config(snapshot, path)
 
 
-def _judge_settings(loaded: LoadedConfig, request: ProbeRequest) -> JudgeSettings:
-    other = request.method is not None or request.model is not None
-    settings = judge_settings(request.method, request.model) if other else loaded.config.judge
-    if settings.method == "recorded":
-        raise UsageError(
-            f"{loaded.place('judge', 'method')}: `recorded` reads scores, it cannot judge: name a judge with --method."
-        )
-    return settings
-
-
 async def _check_all(
     judge: Judge, probes: Sequence[Probe], parallel: int, progress: Progress
 ) -> tuple[JudgedProbe, ...]:
     """All probes judged, in their order, at most ``parallel`` at once."""
     judge.reserve(max(sum(map(estimate_tokens, (probe.text, *probe.contexts))) for probe in probes))
-    progress.start(len(probes))
+    progress.start(len(probes), "sentences")
     slots = asyncio.Semaphore(parallel)
     judged: dict[Probe, JudgedProbe] = {}
 

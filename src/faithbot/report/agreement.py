@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, get_args
 from tabulate import tabulate
 
 from faithbot.intervals import share
-from faithbot.judge.calibration import FEWEST_TO_CORRECT, PeopleLabel
+from faithbot.judge.calibration import FEWEST_TO_CORRECT, Estimate, PeopleLabel
 from faithbot.judge.protocol import Support
-from faithbot.judge_trust import WEAK_KAPPA
-from faithbot.plain_text import count, plain
-from faithbot.report.wording import number
+from faithbot.judge_trust import WEAK_KAPPA, may_be_weak
+from faithbot.measure_agreement import SURE
+from faithbot.plain_text import count, plain, two_decimals
+from faithbot.report.wording import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from faithbot.calibrate import Calibrated
-    from faithbot.judge.calibration import Agreement, Estimate
+    from faithbot.judge.calibration import Agreement
+    from faithbot.measure_agreement import Limits
 
 _MOST_PROBLEMS = 5
 _SPOKEN = {"supported": "supported", "contradicted": "contradicted", "not_found": "not found"}
 _SUPPORTS: tuple[Support, ...] = get_args(Support)
 _LABELS: tuple[PeopleLabel, ...] = get_args(PeopleLabel)
-_OWN_LIMIT = "the judge's own limit stays, as it agrees with people better than 0.5 would"
 _CHANCE = {"balanced accuracy": "0.50", "AUC": "0.50", "Cohen's κ": "0"}
 
 
@@ -65,7 +66,11 @@ def _figures(calibrated: Calibrated) -> str:
     measured = calibrated.measured
     columns = {"as it is": measured.as_it_is}
     if measured.calibrated is not None:
-        columns["calibrated"] = measured.calibrated
+        own, calibrated_limit = ("not used", "used") if measured.decides_support else ("used", "not used")
+        columns = {
+            f"its own limit ({own})": measured.as_it_is,
+            f"calibrated 0.5 ({calibrated_limit})": measured.calibrated,
+        }
     rows = [
         [name, *(_interval(_figure(agreement, name)) for agreement in columns.values()), chance]
         for name, chance in _CHANCE.items()
@@ -82,7 +87,9 @@ def _figure(agreement: Agreement, name: str) -> Estimate | None:
 
 
 def _interval(estimate: Estimate | None) -> str:
-    return "-" if estimate is None else f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
+    if estimate is None:
+        return "-"
+    return f"{two_decimals(estimate.value)} ({two_decimals(estimate.low)} to {two_decimals(estimate.high)})"
 
 
 def _confusion(agreement: Agreement) -> str:
@@ -97,8 +104,8 @@ def _confusion(agreement: Agreement) -> str:
 def _categories(agreement: Agreement) -> Iterator[str]:
     rows = []
     for name, category in agreement.by_category.items():
-        agreed = share(category.agreed, category.n)
-        rows.append([plain(name, 60), category.n, f"{agreed.value:.2f} ({agreed.low:.2f} to {agreed.high:.2f})"])
+        agreed = Estimate(**share(category.agreed, category.n)._asdict())
+        rows.append([plain(name, 60), category.n, _interval(agreed)])
     if rows:
         yield tabulate(rows, headers=["category", "claims", "agrees"], tablefmt="simple", disable_numparse=True)
 
@@ -111,22 +118,58 @@ def _use(calibrated: Calibrated) -> Iterator[str]:
     if measured.calibration is not None:
         slope, intercept = measured.calibration.slope, measured.calibration.intercept
         sign = "+" if intercept >= 0 else "−"
-        decided = "from 0.5 on a claim is supported" if measured.calibration.decides_support else _OWN_LIMIT
-        yield f"Calibrated P(supported) = sigmoid({slope:.2f} × logit(P) {sign} {abs(intercept):.2f}); {decided}."
+        yield f"Calibrated P(supported) = sigmoid({slope:.2f} × logit(P) {sign} {abs(intercept):.2f})."
     else:
         yield f"Not calibrated: {measured.why_not}."
-    if measured.agreement.moments is None:
-        yield (
-            f"{count(measured.agreement.n, 'claim')} are too few to correct a mean: label at least {FEWEST_TO_CORRECT}."
+    if measured.limits is not None:
+        yield _limit(measured.limits, decides_support=measured.decides_support)
+    yield _correction(measured.agreement)
+
+
+def _limit(limits: Limits, *, decides_support: bool) -> str:
+    """Which limit decides, and why."""
+    if not limits.differ:
+        return "The judge's own limit stays: a calibrated 0.5 would decide each claim the same way."
+    wins = (
+        f"the two decide {count(limits.differ, 'claim')} differently, and people agree with 0.5 on "
+        f"{limits.calibrated_right} of them ({p_text(limits.p_value)})"
+    )
+    if decides_support:
+        return (
+            f"From a calibrated 0.5 on a claim is supported: {wins}. Levels will move with that limit, so look at "
+            "floors anew."
         )
-    else:
-        yield "Reports correct the share of supported claims by them. Label claims as your system really makes them."
+    return f"The judge's own limit stays: {wins}. 0.5 takes its place only with a higher κ and p up to {SURE}."
+
+
+def _correction(agreement: Agreement) -> str:
+    if agreement.moments is None:
+        return f"{count(agreement.n, 'claim')} are too few to correct a mean: label at least {FEWEST_TO_CORRECT}."
+    if may_be_weak(agreement.kappa):
+        return (
+            f"Reports do not correct the share of supported claims: κ may be as low as "
+            f"{two_decimals(agreement.kappa.low)}, and they do from {WEAK_KAPPA} on. Label more claims, or try a "
+            "stronger judge."
+        )
+    return (
+        "Reports correct the share of supported claims by them where their claims are like these. Label claims as your "
+        "system really makes them."
+    )
 
 
 def _written(calibrated: Calibrated) -> str:
-    settings = calibrated.settings
-    model = f', model: "{settings.model}"' if settings.model else ""
     lines = [plain(calibrated.given_up)] if calibrated.given_up else []
-    lines.append(f"Written: {plain(str(calibrated.path))}. Commit it, and let faithbot.yaml say:")
-    lines.append(f"  judge: {{method: {settings.method}{plain(model)}, calibration: {plain(calibrated.setting)}}}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_next_step(calibrated)])
+
+
+def _next_step(calibrated: Calibrated) -> Iterator[str]:
+    settings, written = calibrated.settings, f"Written: {plain(str(calibrated.path))}."
+    if calibrated.setting is None:
+        yield f"{written} That is outside the repository, where faithbot.yaml cannot name it: choose another --output."
+        return
+    if calibrated.measured.agreement.moments is None:
+        yield f"{written} Label more claims before you commit it."
+        return
+    model = f', model: "{settings.model}"' if settings.model else ""
+    yield f"{written} Commit it, and let faithbot.yaml say:"
+    yield f"  judge: {{method: {settings.method}{plain(model)}, calibration: {plain(calibrated.setting)}}}"

@@ -93,8 +93,8 @@ def _subject(report: ProbeReport) -> str:
     documents = {probe.document for probe in report.probes}
     unscored = f"; {report.result.unscored} of them it could not judge" if report.result.unscored else ""
     return (
-        f"The judge `{fingerprint.method}`{model} on {count(len(report.probes), 'sentence')} made of "
-        f"{count(len(documents), 'document')}{unscored}."
+        f"The judge `{fingerprint.method}`{model} on {count(len(report.probes), 'sentence')}, at most "
+        f"{report.per_kind} of a kind, made of {count(len(documents), 'document')}, {report.passages}{unscored}."
     )
 
 
@@ -129,13 +129,13 @@ def _overlooked(report: ProbeReport) -> Iterator[str]:
     for kind in by_share:
         missed = [probe for probe in report.probes if probe.kind == kind and probe.is_overlooked]
         if missed and len(lines) <= _EXAMPLES:
-            lines.append(_example(min(missed, key=lambda probe: len(probe.text))))
+            lines.append(_example(kind, min(missed, key=lambda probe: len(probe.text))))
     if len(lines) > 1:
         yield "\n".join(lines)
 
 
-def _example(probe: JudgedProbe) -> str:
+def _example(kind: FaultKind, probe: JudgedProbe) -> str:
     return (
-        f'  {probe.kind}: "{plain(probe.text, _TEXT)}"\n'
+        f'  {_FAULTS[kind]}: "{plain(probe.text, _TEXT)}"\n'
         f'    {plain(probe.document, 80)} says "{plain(probe.sentence, _TEXT)}"'
     )

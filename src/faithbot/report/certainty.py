@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from faithbot.metrics import label
-from faithbot.plain_text import count, cut, one_line
+from faithbot.plain_text import count, cut, one_line, two_decimals
 from faithbot.report import wording
 from faithbot.report.blind_spots import blind_spots_sentence
 
@@ -21,6 +21,7 @@ _MOST_REASONS = 3
 _MOST_PLACES = 4
 _REASON_LIMIT = 200
 _QUESTION_LIMIT = 80
+_KAPPA = "κ is how far they agree beyond chance: 0 is chance, 1 is always."
 
 
 _SHARES = {
@@ -187,14 +188,17 @@ def _agreement(agreement: JudgeAgreement | None) -> Iterator[str]:
     if agreement is None:
         yield "How often it agrees with people on your answers has not been measured."
         return
-    figures = f"(κ {wording.number(agreement.kappa.value)}, n = {agreement.n})"
+    kappa = agreement.kappa
+    likely = f"likely {two_decimals(kappa.low)} to {two_decimals(kappa.high)}"
+    figures = f"(κ {two_decimals(kappa.value)}, {likely}, n = {agreement.n})"
     agrees = f"It agrees with people in {_of_ten(agreement)} claims"
     source = cut(one_line(agreement.source), _REASON_LIMIT)
     if agreement.measured_on == "public":
-        yield f"{agrees} of public data sets {figures}: {source}. How it is on yours, `faithbot calibrate` measures."
+        yield f"{agrees} of public data sets {figures}: {source}. {_KAPPA}"
+        yield "How it is on yours, `faithbot calibrate` measures."
         return
     calibrated = ", and its probabilities are calibrated by them" if agreement.is_calibrated else ""
-    yield f"{agrees} {figures}, as {source} says{calibrated}."
+    yield f"{agrees} {figures}, as {source} says{calibrated}. {_KAPPA}"
     yield from _corrected(agreement)
 
 
@@ -207,17 +211,35 @@ def _of_ten(agreement: JudgeAgreement) -> str:
 
 
 def _corrected(agreement: JudgeAgreement) -> Iterator[str]:
+    """What the judge says of all claims, and what people would, or why that is not told."""
     sides = [(_SIDES[name], agreement.corrected[name]) for name in _SIDES if name in agreement.corrected]
-    if sides:
-        judged = " and ".join(f"{wording.number(share.judged)} ({side})" for side, share in sides)
-        corrected = " and ".join(
-            f"{wording.number(share.corrected.value)} "
-            f"(between {wording.number(share.corrected.low)} and {wording.number(share.corrected.high)})"
-            for _, share in sides
-        )
+    if not sides:
+        return
+    judged = " and ".join(f"{wording.number(share.judged)} ({side})" for side, share in sides)
+    estimates = [share.corrected for _, share in sides if share.corrected is not None]
+    told = f"Claim by claim (the table averages over questions) it holds {judged} supported"
+    if agreement.not_corrected is not None or not estimates:
+        yield f"{told}."
+        yield from _why_not_corrected(agreement, [(side, share.judged) for side, share in sides])
+        return
+    corrected = " and ".join(
+        f"{wording.number(estimate.value)} (between {wording.number(estimate.low)} and {wording.number(estimate.high)})"
+        for estimate in estimates
+    )
+    yield f"{told}; corrected by the labelled ones it is {corrected}, if those are like these."
+
+
+def _why_not_corrected(agreement: JudgeAgreement, judged: list[tuple[str, float]]) -> Iterator[str]:
+    """``Not corrected: the judge holds 53 % of the labelled claims supported and 98 % of these, so they are not
+    alike.``"""
+    if agreement.not_corrected == "weak":
+        low = two_decimals(agreement.kappa.low)
+        yield f"Not corrected: κ may be as low as {low}, and a judge that hardly agrees with people corrects nothing."
+    elif agreement.not_corrected == "unlike" and agreement.labelled_share is not None:
+        here = [f"{100 * share:.0f} %" + (f" ({side})" if len(judged) > 1 else "") for side, share in judged]
         yield (
-            f"Of all claims it holds {judged} supported; corrected by the labelled ones it is {corrected}, "
-            "if those are like these."
+            f"Not corrected: the judge holds {100 * agreement.labelled_share:.0f} % of the labelled claims supported "
+            f"and {' and '.join(here)} of these, so they are not alike."
         )
 
 
