@@ -466,9 +466,7 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
         message = "this key is required"
     elif error["type"] == "literal_error":
         known = list(get_args(MetricName)) if key[0] == "gate" else _quoted_words(str(context["expected"]))
-        close = difflib.get_close_matches(str(error["input"]), known, n=1)
-        cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
-        message = f"{_shown(error['input'])} is not known: {cure}"
+        message = _not_one_of(known, error["input"], key)
     elif error["type"] in ("model_type", "dict_type"):
         found = "nothing" if error["input"] is None else _shown(error["input"])
         message = f"expected settings, such as `{_example(key)}`, found {found}"
@@ -478,6 +476,16 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
         shown = f", found {_shown(error['input'])}" if isinstance(error["input"], str | int | float) else ""
         message = message[0].lower() + message[1:] + shown
     return f"{_place(path, label, document, key)}: {message}"
+
+
+def _not_one_of(known: list[str], written: Any, key: tuple[str | int, ...]) -> str:
+    """What is wrong with a word that is none of the known ones."""
+    listed = ", ".join(known)
+    if key[0] == "measure" and written in get_args(MetricName):
+        return f"{written} is always measured: remove it, `measure` names what costs calls of its own ({listed})"
+    close = difflib.get_close_matches(str(written), known, n=1)
+    cure = f"did you mean {close[0]!r}?" if close else f"use {'one of ' * (len(known) > 1)}{listed}"
+    return f"{_shown(written)} is not known: {cure}"
 
 
 def _example(key: tuple[str | int, ...]) -> str:
