@@ -209,6 +209,7 @@ def test_judge_gives_one_object_a_row_in_the_order_of_the_rows(tmp_path: Path) -
     }
     assert judged[2]["unscored"].startswith("line 3: no answer: ")
     assert judged[4]["unscored"].startswith("line 5, column 2: ")
+    assert outcome.stderr.endswith("faithbot: mean faithfulness 0.50 over 2 of 5 answers; 1 abstained, 2 unscored\n")
 
 
 @pytest.mark.parametrize(

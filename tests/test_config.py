@@ -190,6 +190,15 @@ BAD = {
     ),
     "metric": (MINIMAL + "gate: [faithfullness]\n", r"line 7, .*did you mean 'faithfulness'\?"),
     "measure": (MINIMAL + "measure: [context_recal]\n", r"line 7, measure\.0: .*did you mean 'context_recall'\?"),
+    "measured anyway": (
+        MINIMAL + "measure: [faithfulness]\n",
+        r"line 7, measure\.0: faithfulness is always measured: remove it, `measure` names what costs calls of its own "
+        r"\(answer_relevance, answer_correctness, context_recall\)$",
+    ),
+    "unknown measure": (
+        MINIMAL + "measure: [zzz]\n",
+        r"line 7, measure\.0: 'zzz' is not known: use one of answer_relevance, answer_correctness, context_recall$",
+    ),
     "no metric": (MINIMAL + "gate: {}\n", r"line 7, gate: must hold at least one"),
     "unquoted template": (
         MINIMAL.replace("ollama/llama3.2:3b", "{{ MODEL }}"),

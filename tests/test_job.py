@@ -239,6 +239,14 @@ def test_a_metric_to_measure_that_nobody_measures_is_told_at_its_place(tmp_path:
         plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
 
 
+def test_a_gate_that_nobody_wrote_is_told_where_no_column_is_named_for_it(tmp_path: Path) -> None:
+    recorded = "judge: {method: recorded, scores: {answer_relevance: relevance}}\n"
+    config = CONFIG.replace("judge: {method: label, model: ollama/judge}\n", recorded)
+    message = r"line 8, judge\.scores: `gate` is missing, so faithfulness is gated.* write `gate: \[answer_relevance\]`"
+    with pytest.raises(UsageError, match=message):
+        plan_for(tmp_path, {"faithbot.yaml": config}, graded_by="head")
+
+
 LABEL = "judge: {method: label, model: ollama/judge}\n"
 
 

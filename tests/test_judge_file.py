@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from faithbot.errors import UsageError
-from faithbot.judge_file import AnswerRow, judge_file, read_rows
+from faithbot.judge.protocol import Judgement
+from faithbot.judge_file import AnswerRow, judge_file, read_rows, summary
 from faithbot.progress import Silent
 from faithbot.systems.protocol import Context
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 GOOD = {"id": "a", "question": "What does it burn?", "answer": "It burns gas.", "contexts": ["The stove burns gas."]}
 
+EXPECTED = r"expected one JSON object a line, a JSON list or a \.csv table, with question, answer and contexts"
 
-def judge(folder: Path, content: str | bytes) -> list[dict[str, Any]]:
-    file = folder / "answers.jsonl"
+
+def judge(folder: Path, content: str | bytes, name: str = "answers.jsonl") -> list[dict[str, Any]]:
+    file = folder / name
     file.write_bytes(content.encode() if isinstance(content, str) else content)
-    lines = asyncio.run(judge_file(file, "evidence", None, folder / "cache", Silent()))
-    return [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    judged = asyncio.run(judge_file(file, "evidence", None, folder / "cache", Silent()))
+    return [json.loads(line, parse_constant=pytest.fail) for line in judged.lines]
 
 
 BAD = {
@@ -42,8 +45,17 @@ BAD = {
     "true as id": (json.dumps(GOOD | {"id": True}), None, "line 3: the id must be a text, found true"),
     "list as id": (json.dumps(GOOD | {"id": [1]}), None, "line 3: the id must be a text, found [1]"),
     "no answer": (json.dumps(GOOD | {"id": 7, "answer": None}), 7, "line 3: no answer: expected as answer, response"),
-    "no contexts": (json.dumps({"id": 0, "question": "?", "answer": "!"}), 0, "line 3: no contexts: expected as"),
-    "empty answer": (json.dumps(GOOD | {"answer": ""}), "a", "line 3: the answer is empty."),
+    "no contexts": (
+        json.dumps({"id": 0, "question": "?", "answer": "!"}),
+        0,
+        "line 3: no contexts: expected as contexts, context, retrieved_contexts, retrieval_context, ",
+    ),
+    "context of other keys": (
+        json.dumps(GOOD | {"contexts": [{"foo": "The stove burns gas."}]}),
+        "a",
+        "line 3: a context has no text: expected as text, content, page_content, pageContent, passage_text, document, "
+        "found foo",
+    ),
     "NaN as answer": (json.dumps(GOOD | {"answer": float("nan")}), "a", "line 3: no answer"),
     "number as answer": (json.dumps(GOOD | {"answer": 5}), "a", "line 3: the answer must be a text, found 5"),
     "list as question": (
@@ -82,21 +94,24 @@ def test_rows_are_known_by_their_line(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text(f"\n{json.dumps(GOOD)}\n\n\n{json.dumps(GOOD)}\n")
     row = AnswerRow("a", "What does it burn?", "It burns gas.", (Context(text="The stove burns gas."),))
-    assert read_rows(file) == {2: row, 5: row}
+    assert read_rows(file) == {"line 2": row, "line 5": row}
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"answers\.jsonl holds no row: expected one JSON object a line with question, answer and contexts\.$"),
+        (
+            "",
+            rf"answers\.jsonl holds no row: {EXPECTED}\.$",
+        ),
         (
             "question,answer,contexts\na,b,c\n",
-            r"answers\.jsonl holds no row that can be read: expected one JSON object a line with question, answer and "
-            r"contexts; line 1, column 1: not valid JSON: Expecting value\.$",
+            rf"answers\.jsonl holds no row that can be read: {EXPECTED}; line 1, column 1: not valid JSON: Expecting",
         ),
-        (json.dumps([GOOD], indent=1), r"expected one JSON object a line .*; line 1, column 2: not valid JSON"),
-        (json.dumps([GOOD]), r"expected one JSON object a line .*; line 1: expected an object, found \[\{"),
-        ('{"query": "A?"}', r"expected one JSON object a line .*; line 1: no answer: expected as answer"),
+        ("[]", r"answers\.jsonl holds no row: expected"),
+        ("[1]", rf"{EXPECTED}; item 1: expected an object, found 1\.$"),
+        ('[{"question": "?"}\n', r"answers\.jsonl, line 2, column 1: not valid JSON"),
+        ('{"query": "A?"}', rf"{EXPECTED}; line 1: no answer: expected as answer"),
         (b"\n\xff", r"answers\.jsonl \(answers\), line 2: not valid UTF-8"),
     ],
 )
@@ -106,9 +121,49 @@ def test_a_file_without_any_row_says_what_was_expected(tmp_path: Path, content: 
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"cannot read .*Is a directory"):
+def test_what_is_not_a_file_is_told_once_and_in_words(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
         read_rows(tmp_path)
+    assert str(caught.value) == f"cannot read {tmp_path}: Is a directory."
+
+
+def test_a_list_is_read_item_by_item(tmp_path: Path) -> None:
+    first, bad, last = judge(tmp_path, json.dumps([GOOD, 5, GOOD | {"id": None}], indent=1))
+    assert (first["id"], first["faithfulness"], last["id"], last["faithfulness"]) == ("a", 1, None, 1)
+    assert bad["unscored"] == "item 2: expected an object, found 5."
+
+
+def test_a_table_is_read_by_its_header(tmp_path: Path) -> None:
+    table = 'question,answer,contexts\nWhat?,It burns gas.,"[""The stove burns gas.""]"\nWhat?,,The stove burns gas.\n'
+    judged, empty = judge(tmp_path, table, "answers.CSV")
+    assert (judged["id"], judged["faithfulness"]) == (None, 1)
+    assert empty["unscored"] == "the answer is empty"
+
+
+def test_an_answer_of_nothing_and_one_of_spaces_are_both_empty(tmp_path: Path) -> None:
+    rows = [GOOD, GOOD | {"answer": ""}, GOOD | {"answer": "   "}]
+    assert [row["unscored"] for row in judge(tmp_path, "\n".join(map(json.dumps, rows)))] == [
+        None, "the answer is empty", "the answer is empty",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("judgements", "line"),
+    [
+        (
+            [
+                Judgement(faithfulness=1),
+                Judgement(faithfulness=0.5),
+                Judgement(abstained=True),
+                Judgement(unscored="x"),
+            ],
+            "mean faithfulness 0.75 over 2 of 4 answers; 1 abstained, 1 unscored",
+        ),
+        ([Judgement(abstained=True)], "no faithfulness: 0 of 1 answer scored; 1 abstained, 0 unscored"),
+    ],
+)
+def test_the_last_line_sums_up(judgements: list[Judgement], line: str) -> None:
+    assert summary(judgements) == line
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,10 @@ def main() -> None:
         error.show()
         code = WRONG_USAGE
     except FaithbotError as error:
-        _print_error("\n".join(filter(None, [str(error), error.computed])))
+        _print_aside("\n".join(filter(None, [str(error), error.computed])))
         code = error.exit_code
     except Exception:  # noqa: BLE001 - the last resort: a fault of faithbot must not look like a verdict
-        _print_error("this is a fault of faithbot itself, please report it with the lines below.")
+        _print_aside("this is a fault of faithbot itself, please report it with the lines below.")
         traceback.print_exc()
         code = FAULT
     sys.exit(code)
@@ -48,7 +48,8 @@ def _show_own_log() -> None:
     log.setLevel(logging.INFO)
 
 
-def _print_error(message: str) -> None:
+def _print_aside(message: str) -> None:
+    """To standard error, where it is in nobody's way who reads the result."""
     for line in message.splitlines():
         click.echo(f"faithbot: {line}", err=True)
 
@@ -139,7 +140,7 @@ def _print_result(text: str) -> None:
 )
 @click.option("--cache", type=click.Path(path_type=Path), help="Folder of finished calls.")
 def judge(answers: Path, method: str | None, model: str | None, json_file: Path | None, cache: Path | None) -> None:
-    """Judge recorded answers: one JSON object a line in, one a line out.
+    """Judge recorded answers: one JSON object a line (or a JSON list, or a .csv table) in, one object a line out.
 
     A row holds question, answer, contexts (a list of texts) and, if you like, an id.
     """
@@ -151,11 +152,12 @@ def judge(answers: Path, method: str | None, model: str | None, json_file: Path 
 
     output = OutputFile(json_file) if json_file else None
     with open_progress() as progress:
-        lines = asyncio.run(judge_file(answers, method, model, cache or cache_folder(), progress))
+        judged = asyncio.run(judge_file(answers, method, model, cache or cache_folder(), progress))
     if output:
-        output.write("".join(f"{line}\n" for line in lines))
+        output.write("".join(f"{line}\n" for line in judged.lines))
     else:
-        _print_result("\n".join(lines))
+        _print_result("\n".join(judged.lines))
+    _print_aside(judged.summary)
 
 
 @cli.command()

@@ -483,10 +483,13 @@ def _describe(error: ErrorDetails, path: str, label: str, document: YamlDocument
 
 def unknown_word(error: ErrorDetails, known: list[str] | None = None) -> str:
     """What is wrong with a word that is none of the ``known`` ones, by default those that the error names."""
-    known = known or _quoted_words(str(error["ctx"]["expected"]))
-    close = difflib.get_close_matches(str(error["input"]), known, n=1)
-    cure = f"did you mean {close[0]!r}?" if close else f"use {known}"
-    return f"{_shown(error['input'])} is not known: {cure}"
+    known, written = known or _quoted_words(str(error["ctx"]["expected"])), error["input"]
+    listed = ", ".join(known)
+    if error["loc"][:1] == ("measure",) and written in get_args(MetricName):
+        return f"{written} is always measured: remove it, `measure` names what costs calls of its own ({listed})"
+    close = difflib.get_close_matches(str(written), known, n=1)
+    cure = f"did you mean {close[0]!r}?" if close else f"use {'one of ' * (len(known) > 1)}{listed}"
+    return f"{_shown(written)} is not known: {cure}"
 
 
 def _example(key: tuple[str | int, ...]) -> str:

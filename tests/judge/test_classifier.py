@@ -180,7 +180,10 @@ def test_contradictions_are_measured_only_where_the_model_has_a_label_for_them(t
 def test_labels_without_a_meaning_ask_for_the_setting(tmp_path: Path) -> None:
     numbered = write_classifier(tmp_path, TWO_WAY, labels={"0": "LABEL_0", "1": "LABEL_1"})
 
-    with pytest.raises(UsageError, match=r"labels \(LABEL_0, LABEL_1\) mean is not known.*`labels: \{supported: LABEL"):
+    with pytest.raises(
+        UsageError,
+        match=r"labels \(LABEL_0, LABEL_1\) mean is not known.*`labels: \{supported: LABEL.*command line.* id2label",
+    ):
         judged(make_judge(numbered), STOVE)
     assert judged(make_judge(numbered, supported="LABEL_1"), STOVE).faithfulness == 1
     assert judged(make_judge(numbered, supported="LABEL_0"), STOVE).faithfulness == 0
@@ -216,9 +219,9 @@ def test_it_judges_a_file_of_answers_with_a_folder_from_anywhere(
     (tmp_path / "answers.jsonl").write_text(json.dumps(row))
     monkeypatch.chdir(tmp_path)
 
-    (line,) = asyncio.run(judge_file(Path("answers.jsonl"), "classifier", "nli", tmp_path / "cache", Silent()))
+    judged = asyncio.run(judge_file(Path("answers.jsonl"), "classifier", "nli", tmp_path / "cache", Silent()))
 
-    claim = json.loads(line)["claims"][0]
+    claim = json.loads(judged.lines[0])["claims"][0]
     assert (claim["support"], claim["evidence"]) == ("supported", "The stove burns gas.")
 
 

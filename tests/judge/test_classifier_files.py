@@ -104,6 +104,14 @@ def test_a_file_beyond_the_limit_is_not_kept(hub: Path, tmp_path: Path, monkeypa
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".onnx", ".incomplete")]
 
 
+def test_a_cache_that_cannot_be_written_is_told_in_words(hub: Path, tmp_path: Path) -> None:
+    write_classifier(hub)
+    (tmp_path / "cache").write_text("a file where the folder should be")
+
+    with pytest.raises(EvaluationError, match=r"cannot keep \S+ in \S+: Not a directory\. Set FAITHBOT_CACHE\.$"):
+        read_classifier(MODEL)
+
+
 @pytest.mark.usefixtures("hub")
 def test_a_model_behind_an_account_says_what_to_do() -> None:
     with pytest.raises(UsageError, match=r"without an account.*name their folder"):

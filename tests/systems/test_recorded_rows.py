@@ -102,6 +102,24 @@ def test_a_text_of_passages_under_their_documents_is_parted() -> None:
     ]
 
 
+def test_a_passage_of_a_list_may_stand_under_its_document() -> None:
+    texts = ["warranty.pdf#page=2: The warranty lasts 2 years.", "docs/stoves.md:\nIt burns gas."]
+    (row,) = read({"question": "What?", "answer": "This.", "contexts": texts})
+    assert [(context.source, context.text) for context in row.contexts or ()] == [
+        ("warranty.pdf#page=2", "The warranty lasts 2 years."),
+        ("docs/stoves.md", "It burns gas."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Note: the stove burns gas.", "At 9.30: breakfast.", "Stove v2.15: it burns gas.", "see a.pdf: gas.", "a.pdf:gas"],
+)
+def test_a_passage_with_a_colon_is_not_under_a_document(text: str) -> None:
+    (row,) = read({"question": "What?", "answer": "This.", "contexts": [text]})
+    assert [(context.source, context.text) for context in row.contexts or ()] == [(None, text)]
+
+
 def test_an_object_holds_a_passage_a_key() -> None:
     (row,) = read({"question": "?", "answer": "!", "context": json.dumps({"34": {"name": "Helmet"}, "a.md": "Red."})})
     assert [(context.source, context.text) for context in row.contexts or ()] == [
@@ -133,6 +151,10 @@ def test_what_a_data_frame_calls_nan_is_missing() -> None:
         ({"question": "?", "answer": "!", "response": "."}, "`answer` and `response` may each be the answer"),
         ({"question": "?", "answer": ["!"]}, r'the answer must be a text, found \["!"\]'),
         ({"question": "?", "answer": "!", "contexts": [3]}, "a context must be a text or an object"),
+        (
+            {"question": "?", "answer": "!", "contexts": [{"foo": "x"}]},
+            "a context has no text: expected as text, content",
+        ),
         ({"question": "?", "answer": "!", "contexts": 3}, "the contexts must be a list of texts, found 3"),
     ],
 )

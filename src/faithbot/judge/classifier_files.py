@@ -110,7 +110,9 @@ def _fetched(name: str, revision: str) -> Path:
             "Try again, or fetch its files by hand and name their folder."
         ) from error
     except OSError as error:
-        raise EvaluationError(f"cannot keep {name} in {folder}: {error}. Set FAITHBOT_CACHE.") from error
+        raise EvaluationError(
+            f"cannot keep {name} in {folder}: {error.strerror or error}. Set FAITHBOT_CACHE."
+        ) from error
     return folder
 
 

@@ -52,8 +52,10 @@ def supports_of(labels: Sequence[str], named: Mapping[Support, str]) -> tuple[Su
     known = tuple(support for support in meant if support)
     if len(known) < len(labels) or "supported" not in known:
         raise UsageError(
-            f"what its labels ({_listed(labels)}) mean is not known: the model's page tells. Say it beside `model` in "
-            "faithbot.yaml, `labels: {supported: LABEL, contradicted: LABEL}`, or in the id2label of its config.json."
+            f"what its labels ({_listed(labels)}) mean is not known: the model's page tells. In faithbot.yaml say it "
+            "beside `model`, `labels: {supported: LABEL, contradicted: LABEL}`. On the command line, name a folder "
+            'with the model\'s files and say it in the id2label of its config.json, such as {"0": "entailment", "1": '
+            '"neutral", "2": "contradiction"}.'
         )
     return known
 

@@ -28,6 +28,8 @@ def require_measured(loaded: LoadedConfig, judge: JudgeSettings) -> None:
     """:class:`UsageError` with the place of the first wanted metric that ``judge`` does not measure."""
     for name, place in _wanted(loaded):
         if not _measures(judge, METRICS[name]):
+            if name in loaded.config.gate and "gate" not in loaded.document.value:
+                raise UsageError(_default_gate(loaded, judge, name))
             cure = _cure(name, judge)
             raise UsageError(f"{place}: the judge `{judge.method}` does not measure {name} here: {cure}.")
 
@@ -66,6 +68,15 @@ def _measures(judge: JudgeSettings, metric: Metric) -> bool:
     if judge.method == "recorded":
         return metric.name in judge.scores if metric.name in _SCORED else metric.name not in _FURTHER
     return metric.name != "answer_relevance" or judge.method not in WITHOUT_CALLS
+
+
+def _default_gate(loaded: LoadedConfig, judge: JudgeSettings, name: MetricName) -> str:
+    """A gate that nobody wrote is measured by every judge but `recorded`, which may have no column for it."""
+    scored = ", ".join(judge.scores)
+    return (
+        f"{loaded.place('judge', 'scores')}: `gate` is missing, so {name} is gated, and no column is named for it: "
+        f"write `gate: [{scored}]`, or name one, such as `scores: {{{name}: COLUMN}}`."
+    )
 
 
 def _cure(name: MetricName, judge: JudgeSettings) -> str:

