@@ -84,6 +84,15 @@ def test_a_claim_of_one_head_run_of_two_is_no_news_by_itself() -> None:
     assert [(change.claim, change.head_runs, change.base_runs) for change in found.sporadic] == [(rare.text, 1, 0)]
 
 
+def test_where_head_is_known_to_be_worse_claims_of_some_runs_are_what_it_is_worse_by() -> None:
+    base, head = runs(answered(GOOD), answered(GOOD)), runs(answered(INVENTED), answered(GOOD))
+    found = find_claim_changes(questions("q"), base, head, got_worse=True)
+    assert [(change.claim, change.head_runs) for change in found.newly_unsupported] == [(INVENTED.text, 1)]
+    assert found.sporadic == ()
+    fixed = find_claim_changes(questions("q"), head, base, got_worse=True)
+    assert (fixed.newly_unsupported, len(fixed.sporadic)) == ((), 1)
+
+
 def test_claims_of_some_runs_are_news_where_there_are_more_of_them_than_chance_gives() -> None:
     """A prompt that makes the model invent something else in each run."""
     things = ("tent", "lamp", "stove", "boot", "rope", "knife")

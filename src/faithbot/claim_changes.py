@@ -45,6 +45,8 @@ class _OneSided:
     """Claims that only one side's runs hold unsupported, and what the other side's runs say about chance."""
 
     side: SideName
+    got_worse: bool = False
+    """It is known that this side's claims are worse: chance does not explain those of some runs away."""
     level: ChanceLevel = field(default_factory=ChanceLevel)
     changes: dict[int, list[ClaimChange]] = field(default_factory=lambda: defaultdict(list))
     """By how many of the side's runs they are missing from."""
@@ -67,7 +69,7 @@ class _OneSided:
 
     def is_news(self, missing: int) -> bool:
         """Claims of every run are news; those of some runs only where there are more of them than chance gives."""
-        return missing == 0 or self.level.is_exceeded(missing, len(self.changes[missing]))
+        return missing == 0 or self.got_worse or self.level.is_exceeded(missing, len(self.changes[missing]))
 
     def news(self) -> list[ClaimChange]:
         return [change for missing in self.changes if self.is_news(missing) for change in self.changes[missing]]
@@ -127,16 +129,19 @@ def find_claim_changes(
     base: Sequence[AnswerRecord],
     head: Sequence[AnswerRecord],
     accepted: Sequence[AcceptedEntry] = (),
+    *,
+    got_worse: bool = False,
 ) -> ClaimChanges:
     """Claims that head's runs hold unsupported and base's do not, or in fewer runs, and the other way round.
 
     News is what every run of a side holds and none of the other; of what some of its runs hold, or the other side holds
-    in fewer, only where such claims are more than chance gives; the rest is ``sporadic``. ``expected_by_chance``: how
-    many of the newly unsupported ones would be there had nothing changed; None where base has a single run. Claims that
-    ``accepted`` names are counted apart.
+    in fewer, only where such claims are more than chance gives; the rest is ``sporadic``. Where head ``got_worse``, as
+    a gated mean of its claims tells, those of some of its runs are news as well: they are what it fell by.
+    ``expected_by_chance``: how many of the newly unsupported ones would be there had nothing changed; None where base
+    has a single run. Claims that ``accepted`` names are counted apart.
     """
     records: dict[SideName, dict[str, list[AnswerRecord]]] = {"base": _by_question(base), "head": _by_question(head)}
-    appeared, vanished, both = _OneSided("head"), _OneSided("base"), _BothSided()
+    appeared, vanished, both = _OneSided("head", got_worse), _OneSided("base"), _BothSided()
     acceptance = AcceptedClaims(accepted)
     for question in questions:
         asked = {side: records[side][question.id] for side in _SIDES}

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import JudgeFingerprint
     from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage
 
+_OF_CLAIMS: tuple[MetricName, ...] = ("faithfulness", "contradiction_rate", "unsupported_per_answer")
+"""Metrics that fall or rise with claims that lose their support."""
 _NO_CLAIMS = ClaimChanges((), (), (), None, (), ())
 
 
@@ -89,7 +91,13 @@ def compare(
         metrics = _compare_metrics(scores, unchanged, grading, looks[-1])
         verdict, reason = decide(metrics, tables, unchanged, grading)
         stopping = _stopping(grading.plan, looks, red_by_floor=verdict == "regression" and not looks[-1].flagged)
-        claims = find_claim_changes(grading.questions, sides["base"].answers, sides["head"].answers, grading.accepted)
+        claims = find_claim_changes(
+            grading.questions,
+            sides["base"].answers,
+            sides["head"].answers,
+            grading.accepted,
+            got_worse=any(metrics[name].flagged for name in _OF_CLAIMS if name in metrics),
+        )
         slices = find_slices(gated, tables["base"], tables["head"], unchanged)
     agreement = find_agreement(grading.fingerprint, grading.calibration, sides)
     return Results(
