@@ -2,10 +2,12 @@
 
     python benchmarks/judging.py [FOLDER]      (default ../shared/data/judging)
     python benchmarks/judging.py --method claims --model ollama/smollm2:135m --limit 200
+    python benchmarks/judging.py --method classifier --model ~/models/nli --limit 200
 
-Two readings of a response: as one claim, which is how people labelled it, and as an answer, which is how the product
-judges it (split into sentences, supported where every sentence that states a fact is). A judge with a model is measured
-on claims, at a threshold of 0.5 that was fixed beforehand, and on what its claims share: see :func:`shared_prefix`.
+Responses are judged as one claim, which is how people labelled them, at the judge's own limit. `evidence` was fitted on
+most of the data, so it is measured on the two sets that it never saw, there also as answers, which is how the product
+judges (split into sentences, supported where every sentence that states a fact is). Other judges see all sets. For
+`claims` it is also measured what the claims of one answer share: see :func:`shared_prefix`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import asyncio
 import gc
 import random
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +32,7 @@ from judging_data import LabelledClaim, test_claims, training_claims  # noqa: E4
 
 from faithbot.config import METHODS_WITH_MODEL, JudgeSettings  # noqa: E402
 from faithbot.judge.context_index import forget_contexts  # noqa: E402
-from faithbot.judge.evidence import EvidenceJudge, packaged_weights, support_probability  # noqa: E402
+from faithbot.judge.evidence import EvidenceJudge, packaged_weights  # noqa: E402
 from faithbot.judge.registry import open_judge  # noqa: E402
 from faithbot.models.registry import open_model  # noqa: E402
 
@@ -38,74 +41,85 @@ if TYPE_CHECKING:
     from faithbot.models.protocol import ChatRequest, Model, ModelIdentity, Reply
 
 THRESHOLD = 0.5
-"""Of judges with a model."""
+"""P(supported) from which on all judges but `evidence` hold a claim supported; fixed beforehand."""
 N_PASSAGES, PASSAGE_LENGTH, CLAIMS_PER_ANSWER, REPEATS = 10, 800, 5, 5
+METHODS = ("evidence", *METHODS_WITH_MODEL, "classifier")
 
 
 def main() -> None:
     arguments = _arguments()
-    print(f"{'method':<10}{'data set':<16}{'n':>6}  {'reading':<10}{'balanced':>9}{'AUC':>7}", end="")
-    if arguments.method == "evidence":
-        print()
-        measure_evidence(arguments.folder)
-    else:
-        print(f"{'calls':>9}{'ms':>8}   of a claim")
-        asyncio.run(measure_model(arguments))
+    print(
+        f"{'method':<12}{'data set':<16}{'n':>6}  {'reading':<10}{'balanced':>9}{'AUC':>7}{'calls':>9}{'ms':>9} a claim"
+    )
+    asyncio.run(measure(arguments))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT.parent / "shared/data/judging")
-    parser.add_argument("--method", choices=["evidence", *METHODS_WITH_MODEL], default="evidence")
-    parser.add_argument("--model", help="of a judge that asks one, such as ollama/qwen2.5:7b")
+    parser.add_argument("--method", choices=METHODS, default="evidence")
+    parser.add_argument("--model", help="of a judge that asks one, such as ollama/qwen2.5:7b; a classifier's folder")
     parser.add_argument("--limit", type=int, help="claims of each data set, drawn at random with a fixed seed")
     return parser.parse_args()
 
 
-def measure_evidence(folder: Path) -> None:
-    """All claims in both readings, and the time of a claim."""
-    for name, claims in test_claims(folder).items():
-        for reading, score in (("one claim", _as_claim), ("answer", _as_answer)):
-            scores = [score(claim) for claim in claims]
-            print(_agreement("evidence", name, reading, claims, scores, packaged_weights().threshold))
-    cold, warm = asyncio.run(milliseconds_per_claim(training_claims(folder)))
-    print(
-        f"\nevidence: {cold:.2f} ms a claim on contexts not seen before, {warm:.2f} ms on remembered ones "
-        f"({N_PASSAGES} passages of about {PASSAGE_LENGTH} characters, {CLAIMS_PER_ANSWER} claims an answer; "
-        f"median over answers of the best of {REPEATS})"
-    )
+async def measure(arguments: argparse.Namespace) -> None:
+    """Each claim once and without any cache; one without a support counts as P(supported) = 0."""
+    settings = JudgeSettings.model_validate({"method": arguments.method, "model": arguments.model})
+    model = CountedModel(open_model(settings.language_model)) if settings.language_model else None
+    unscored = 0
+    with tempfile.TemporaryDirectory() as cache:
+        judge = open_judge(settings, lambda _: model, cache=Path(cache))
+        for name, every in data_sets(arguments.folder, settings.method).items():
+            claims = random.Random(0).sample(every, min(arguments.limit or len(every), len(every)))
+            unscored += await measure_claims(judge, model, settings.method, name, claims)
+            if settings.method == "evidence":
+                await measure_answers(judge, name, claims)
+    print(f"\nclaims without a support: {unscored}")
+    if settings.method == "evidence":
+        print(await milliseconds_per_claim(training_claims(arguments.folder)))
+    if settings.method == "claims" and model is not None:
+        print(await shared_prefix(judge, model, training_claims(arguments.folder)))
+    if model is not None:
+        await model.aclose()
 
 
-def _agreement(
-    method: str, name: str, reading: str, claims: list[LabelledClaim], scores: list[float], threshold: float
-) -> str:
+def data_sets(folder: Path, method: str) -> dict[str, list[LabelledClaim]]:
+    """The sets that a method may be measured on: none that it was fitted on."""
+    sets = test_claims(folder)
+    if method != "evidence":
+        for claim in training_claims(folder):
+            sets.setdefault(claim.source, []).append(claim)
+    return sets
+
+
+async def measure_claims(
+    judge: Judge, model: CountedModel | None, method: str, name: str, claims: list[LabelledClaim]
+) -> int:
+    """Print a line; how many claims got no support."""
+    before = len(model.replies) if model else 0
+    begin = time.perf_counter()
+    checked = [await judge.check(claim.claim, claim.contexts) for claim in claims]
+    milliseconds = 1000 * (time.perf_counter() - begin) / len(claims)
+    calls = (len(model.replies) - before if model else 0) / len(claims)
+    line = _agreement(method, name, "one claim", claims, [claim.probability or 0.0 for claim in checked])
+    print(f"{line}{calls:>9.2f}{milliseconds:>9.2f}", flush=True)
+    return sum(claim.support is None for claim in checked)
+
+
+async def measure_answers(judge: Judge, name: str, claims: list[LabelledClaim]) -> None:
+    """Each response as an answer: its lowest P(supported), 0 where none of its sentences states a fact."""
+    judged = [await judge.judge("", claim.claim, claim.contexts) for claim in claims]
+    scores = [min((found.probability or 0.0 for found in judgement.claims), default=0.0) for judgement in judged]
+    print(_agreement("evidence", name, "answer", claims, scores))
+
+
+def _agreement(method: str, name: str, reading: str, claims: list[LabelledClaim], scores: list[float]) -> str:
     labels = np.array([claim.supported for claim in claims])
+    threshold = packaged_weights().threshold if method == "evidence" else THRESHOLD
     balanced = 100 * balanced_accuracy_score(labels, np.array(scores) >= threshold)
     area = 100 * roc_auc_score(labels, scores)
-    return f"{method:<10}{name:<16}{len(claims):>6}  {reading:<10}{balanced:>9.1f}{area:>7.1f}"
-
-
-async def measure_model(arguments: argparse.Namespace) -> None:
-    """Each claim once and without the cache of calls; one without a support counts as P(supported) = 0."""
-    settings = JudgeSettings.model_validate({"method": arguments.method, "model": arguments.model})
-    model = CountedModel(open_model(settings.model or ""))
-    judge = open_judge(settings, lambda _: model)
-    unscored = 0
-    for name, every in test_claims(arguments.folder).items():
-        claims = random.Random(0).sample(every, min(arguments.limit or len(every), len(every)))
-        model.replies.clear()
-        begin = time.perf_counter()
-        checked = [await judge.check(claim.claim, claim.contexts) for claim in claims]
-        milliseconds = 1000 * (time.perf_counter() - begin) / len(claims)
-        unscored += sum(claim.support is None for claim in checked)
-        line = _agreement(
-            settings.method, name, "one claim", claims, [claim.probability or 0.0 for claim in checked], THRESHOLD
-        )
-        print(f"{line}{len(model.replies) / len(claims):>9.2f}{milliseconds:>8.0f}", flush=True)
-    print(f"\nclaims without a support: {unscored}")
-    if settings.method == "claims":
-        print(await shared_prefix(judge, model, training_claims(arguments.folder)))
-    await model.aclose()
+    return f"{method:<12}{name:<16}{len(claims):>6}  {reading:<10}{balanced:>9.1f}{area:>7.1f}"
 
 
 class CountedModel:
@@ -160,17 +174,7 @@ async def shared_prefix(judge: Judge, model: CountedModel, claims: list[Labelled
     )
 
 
-def _as_claim(claim: LabelledClaim) -> float:
-    return support_probability(claim.claim, claim.contexts)
-
-
-def _as_answer(claim: LabelledClaim) -> float:
-    """The lowest P(supported) of its sentences; 0 where none states a fact."""
-    judgement = asyncio.run(EvidenceJudge().judge("", claim.claim, claim.contexts))
-    return min((found.probability or 0.0 for found in judgement.claims), default=0.0)
-
-
-async def milliseconds_per_claim(claims: list[LabelledClaim]) -> tuple[float, float]:
+async def milliseconds_per_claim(claims: list[LabelledClaim]) -> str:
     """Median processor time of a claim: contexts analysed anew, and contexts remembered from another run."""
     every = {passage for claim in claims for passage in claim.contexts}
     passages = sorted(passage for passage in every if len(passage) > PASSAGE_LENGTH * 0.7)
@@ -192,7 +196,11 @@ async def milliseconds_per_claim(claims: list[LabelledClaim]) -> tuple[float, fl
             trials[forget].append(1000 * (time.process_time() - begin) / len(judgement.claims))
         cold.append(min(trials[True]))
         warm.append(min(trials[False]))
-    return float(np.median(cold)), float(np.median(warm))
+    return (
+        f"evidence: {np.median(cold):.2f} ms a claim on contexts not seen before, {np.median(warm):.2f} ms on "
+        f"remembered ones ({N_PASSAGES} passages of about {PASSAGE_LENGTH} characters, {CLAIMS_PER_ANSWER} claims an "
+        f"answer; median over answers of the best of {REPEATS})"
+    )
 
 
 if __name__ == "__main__":

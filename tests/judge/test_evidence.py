@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judging_data import test_claims as labelled_test_claims
 from sklearn.metrics import balanced_accuracy_score
 
-from faithbot.judge.evidence import EvidenceJudge, nearest_passage, packaged_weights, support_probability
+from faithbot.judge.evidence import EvidenceJudge, nearest_passage, packaged_weights
 from faithbot.judge.evidence_features import DIRECTIONS
 from shared_examples import SHARED
 
@@ -32,6 +32,10 @@ CONTEXTS = [TENT, RETURNS]
 
 def judge(answer: str, contexts: Sequence[str] = CONTEXTS) -> Judgement:
     return asyncio.run(EvidenceJudge().judge("What about the tent?", answer, contexts))
+
+
+def check(claim: str, contexts: Sequence[str] = CONTEXTS) -> Claim:
+    return asyncio.run(EvidenceJudge().check(claim, contexts))
 
 
 def only_claim(answer: str, contexts: Sequence[str] = CONTEXTS) -> Claim:
@@ -90,7 +94,7 @@ def test_a_word_that_claims_more_than_is_stated_is_contradicted_and_one_that_cla
 @pytest.mark.parametrize(("name", "lowest"), [("dialfact_small", 0.66), ("q2", 0.64)])
 def test_it_agrees_with_people_on_sets_that_it_was_not_fitted_on(name: str, lowest: float) -> None:
     claims = labelled_test_claims(SHARED.parent / "judging")[name]
-    judged = [support_probability(row.claim, row.contexts) >= packaged_weights().threshold for row in claims]
+    judged = [check(row.claim, row.contexts).support == "supported" for row in claims]
     assert balanced_accuracy_score([row.supported for row in claims], judged) > lowest
 
 
@@ -149,7 +153,7 @@ def test_evidence_spans_two_sentences_where_a_claim_needs_both() -> None:
 def test_without_overlap_there_is_no_nearest_passage() -> None:
     assert nearest_passage("Napoleon lost Waterloo.", CONTEXTS) is None
     assert nearest_passage("The tent weighs 3.5 kg.", []) is None
-    assert support_probability("Napoleon lost Waterloo.", CONTEXTS) == 0
+    assert check("Napoleon lost Waterloo.", CONTEXTS).probability == 0
 
 
 @pytest.mark.parametrize("contexts", [[], [""], ["\n\n"]])

@@ -113,12 +113,6 @@ class EvidenceJudge:
         return "contradicted" if conflicts(match) else "not_found"
 
 
-def support_probability(claim: str, contexts: Sequence[str]) -> float:
-    """P(supported) of one claim, 0 to 1; 0 where no content word of it stands in any context."""
-    match = ContextIndex(contexts).match(ClaimWords.of(claim))
-    return 0.0 if match is None else packaged_weights().probability(match)
-
-
 def nearest_passage(claim: str, contexts: Sequence[str]) -> tuple[Evidence, float] | None:
     """The passage nearest to a claim and the weighted share of the claim's content words in it, 0 to 1.
 
