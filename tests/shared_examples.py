@@ -45,10 +45,6 @@ VERITY_PROMPT = """\
 Answer in one sentence, in the words of the text above: {{ question }}
 """
 VERITY_PROMPT_WITHOUT_GROUNDING = """\
-{% for context in contexts %}
-{{ context.text }}
-
-{% endfor %}
 Tell a lively story with surprising facts of your own: {{ question }}
 """
 
@@ -78,7 +74,7 @@ def make_contoso(folder: Path, model: str, *, judge: str = "evidence", max_token
 
 
 def make_verity(folder: Path, model: str, *, judge: str = "evidence") -> Path:
-    """Verity's notes on South Asia. `stories` asks for surprising facts instead of the text's own words."""
+    """Verity's notes on South Asia. `stories` shows the model no text and asks for facts of its own."""
     notes = (SHARED / "verity-rag" / "evals" / "sample_notes").glob("*.md")
     config = CONFIG.format(top_k=1, model=model, judge=judge, max_tokens=40, chunk_size=900)
     return make_repository(
