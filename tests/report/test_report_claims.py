@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from example_results import CHANGES, NEWLY_UNSUPPORTED, NO_LONGER_UNSUPPORTED, PROMPT_DIFF, QUESTIONS, regression
-from faithbot.report.changes import is_told_by_summary, needs_name, one_change, summary, under_test
+from faithbot.report.changes import is_told_by_summary, one_change, summary, under_test
 from faithbot.report.claims import (
     ChangedClaim,
     chance,
@@ -209,9 +209,6 @@ def test_a_summary_names_three_changes() -> None:
     assert summary([setting("4", str(k)) for k in range(5)]).endswith("retrieval.top_k 4 → 2, and 2 more")
 
 
-LONG_NAME = "a" * 80 + ".md"
-
-
 @pytest.mark.parametrize(
     ("changes", "with_diffs", "expected"),
     [
@@ -220,7 +217,6 @@ LONG_NAME = "a" * 80 + ".md"
         ([setting("a.md", "a.md", name="a.md")], True, True),
         ([setting("a.md", "a.md", name="a.md", diff="+one")], True, False),
         ([setting("a.md", "a.md", name="a.md", diff="+one")], False, True),
-        ([setting("4", "1", name=LONG_NAME)], True, False),  # which the summary cuts
     ],
 )
 def test_a_list_that_would_repeat_the_summary_is_known(
@@ -229,12 +225,9 @@ def test_a_list_that_would_repeat_the_summary_is_known(
     assert is_told_by_summary(changes, with_diffs=with_diffs) == expected
 
 
-def test_a_diff_alone_below_its_name_needs_no_other() -> None:
-    file = setting("a.md", "a.md", name="a.md", diff="+one")
-    assert not needs_name(file, [file])
-    assert needs_name(file, [file, setting("4", "1")])
-    long = file.model_copy(update={"name": LONG_NAME})
-    assert needs_name(long, [long])
+def test_a_long_path_is_named_in_full() -> None:
+    path = "a" * 80 + ".md"
+    assert one_change(setting(path, path, name=path, diff="+one")) == f"{path} (1 line)"
 
 
 def test_edits_of_the_grading_are_not_under_test() -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 _VALUE_LIMIT = 60
+_NAME_LIMIT = 200
+"""Of a path: the summary is the only place that shows it."""
 
 
 def under_test(results: Results) -> list[SettingChange]:
@@ -43,23 +45,12 @@ def summary(changes: Sequence[SettingChange]) -> str:
 
 def is_told_by_summary(changes: Sequence[SettingChange], *, with_diffs: bool) -> bool:
     """Whether a list of the changes, with the diffs of those that have one, would only repeat `summary`."""
-    return len(changes) <= MOST_NAMED and all(
-        _is_named_in_full(change) and not (with_diffs and change.diff is not None) for change in changes
-    )
-
-
-def needs_name(change: SettingChange, changes: Sequence[SettingChange]) -> bool:
-    """Whether a diff has to say whose it is: alone below `summary`, it does not."""
-    return len(changes) > 1 or not _is_named_in_full(change)
-
-
-def _is_named_in_full(change: SettingChange) -> bool:
-    return len(one_line(change.name)) <= _VALUE_LIMIT
+    return len(changes) <= MOST_NAMED and not (with_diffs and any(change.diff is not None for change in changes))
 
 
 def one_change(change: SettingChange) -> str:
     """``prompts/answer.md (2 lines)``, ``retrieval.top_k 4 → 1``."""
-    name = cut(one_line(change.name), _VALUE_LIMIT)
+    name = cut(one_line(change.name), _NAME_LIMIT)
     if change.diff is not None:
         return f"{name} ({_extent(change, change.diff)})"
     return f"{name} {setting_values(change)}"

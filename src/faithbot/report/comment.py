@@ -170,7 +170,6 @@ def _environment() -> jinja2.Environment:
         "n_claims": claims.n_claims,
         "summary": changes.summary,
         "is_told_by_summary": changes.is_told_by_summary,
-        "needs_name": changes.needs_name,
         "values": changes.setting_values,
     }
     return environment
