@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faithbot.errors import CallError
+from faithbot.judge.asking import judging_request
 from faithbot.judge.context_index import ClaimWords
 from faithbot.judge.lexicon import CONDITIONS, SPEAKERS
 from faithbot.judge.words import content_words, is_negated, is_negator, tokenize
-from faithbot.models.protocol import ChatRequest, Message, SamplingOptions
 from faithbot.models.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -79,13 +79,7 @@ class ClaimExtractor:
     async def _ask(self, question: str, sentences: Sequence[str], repeat: int) -> str:
         prompt = self._template.render(question=question, sentences=sentences)
         wanted = sum(3 * estimate_tokens(sentence) // 2 + _TOKENS_A_SENTENCE for sentence in sentences)
-        request = ChatRequest(
-            messages=(Message(role="user", content=prompt),),
-            options=SamplingOptions(temperature=0.0, max_tokens=min(wanted, LONGEST_REPLY)),
-            seed=repeat - 1,
-            run=repeat,
-            json_schema=_schema(sentences),
-        )
+        request = judging_request(prompt, min(wanted, LONGEST_REPLY), repeat, _schema(sentences))
         return (await self._model.chat(request)).text
 
 

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import CallError
+from faithbot.judge.asking import FirstToken, judging_request
 from faithbot.judge.windows import SupportProbabilities
-from faithbot.models.protocol import ChatRequest, Message, SamplingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,6 @@ BARE_LABEL = 0.77
 accuracy; Tang et al. 2024)."""
 
 _WORDS = ("supported", "contradicted", "unknown")
-_ALTERNATIVES = 20
-"""The most that any backend reports."""
 _TOKENS_A_CLAIM = 16
 _VERDICT = re.compile(r'"(\d{1,4})"\s*:\s*"([^"\\]{1,20})"')
 
@@ -51,7 +49,7 @@ class SupportAsker:
         self._template = prompts.template(PROMPT)
         self._batch_template = prompts.template(BATCH_PROMPT)
         self._batch_prompts = prompts.digest(BATCH_PROMPT, RUBRIC)
-        self._has_logprobs = True
+        self._first_token = FirstToken(model)
         self._kept = kept
 
     async def ask(self, claim: str, contexts: Sequence[str], repeat: int = 1) -> SupportProbabilities:
@@ -59,7 +57,8 @@ class SupportAsker:
 
         :class:`CallError` where there is neither.
         """
-        if self._has_logprobs and (found := await self._ask_first_token(claim, contexts, repeat)):
+        token = await self._first_token.ask(self._template.render(claim=claim, contexts=contexts), repeat)
+        if token and (found := label_probabilities(token)):
             return found
         by_number = await self.ask_all([claim], contexts, repeat)
         if not by_number:
@@ -93,20 +92,8 @@ class SupportAsker:
 
     async def _ask_batch(self, claims: Sequence[str], contexts: Sequence[str], repeat: int) -> dict[int, Support]:
         prompt = self._batch_template.render(claims=claims, contexts=contexts)
-        options = SamplingOptions(temperature=0.0, max_tokens=_TOKENS_A_CLAIM * (len(claims) + 1))
-        request = _request(prompt, options, repeat).model_copy(update={"json_schema": _schema(len(claims))})
+        request = judging_request(prompt, _TOKENS_A_CLAIM * (len(claims) + 1), repeat, _schema(len(claims)))
         return parse_supports((await self._model.chat(request)).text, len(claims))
-
-    async def _ask_first_token(self, claim: str, contexts: Sequence[str], repeat: int) -> SupportProbabilities | None:
-        """None where the backend reports no probabilities, refuses to, or the model has none of the words in mind."""
-        prompt = self._template.render(claim=claim, contexts=contexts)
-        request = _request(prompt, SamplingOptions(temperature=0.0, max_tokens=1), repeat)
-        try:
-            reply = await self._model.chat(request.model_copy(update={"top_logprobs": _ALTERNATIVES}))
-        except CallError:
-            return None
-        self._has_logprobs = reply.logprobs is not None
-        return label_probabilities(reply.logprobs[0]) if reply.logprobs else None
 
 
 def label_probabilities(token: TokenLogprob) -> SupportProbabilities | None:
@@ -146,10 +133,6 @@ def _support_begun_by(text: str) -> Support | None:
 def _of_bare_label(support: Support) -> SupportProbabilities:
     rest = (1.0 - BARE_LABEL) / 2
     return SupportProbabilities(rest, rest, rest)._replace(**{support: BARE_LABEL})
-
-
-def _request(prompt: str, options: SamplingOptions, repeat: int) -> ChatRequest:
-    return ChatRequest(messages=(Message(role="user", content=prompt),), options=options, seed=repeat - 1, run=repeat)
 
 
 def _schema(n_claims: int) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.errors import CallError
 from faithbot.judge import claim_extraction, claim_support
-from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.abstention import without_abstention
 from faithbot.judge.claim_extraction import ClaimExtractor
 from faithbot.judge.claim_support import SupportAsker
 from faithbot.judge.context_index import ContextIndex
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
+from faithbot.judge.unjudged import unjudged
 from faithbot.judge.weighing import OPTIONS, judgement_of, weighed_claim
 from faithbot.judge.windows import PackedContexts, SupportProbabilities, Window, choose_best
 from faithbot.models.tokens import estimate_tokens
@@ -86,10 +87,8 @@ class ClaimsJudge:
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
         """Claims with a support each; no call where the answer abstains, states no fact or was given no passage."""
-        if not answer.strip():
-            return Judgement(unscored="the answer is empty")
-        if is_abstention(answer):
-            return Judgement(abstained=True)
+        if (known := unjudged(answer)) is not None:
+            return known
         stated = without_abstention(answer)
         sentences = statements(stated)
         if not sentences:

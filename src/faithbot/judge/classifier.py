@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import CallError, UsageError
-from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.abstention import without_abstention
 from faithbot.judge.classifier_files import read_classifier, shown_name
 from faithbot.judge.classifier_labels import supports_of
 from faithbot.judge.context_index import ContextIndex
 from faithbot.judge.onnx_model import PairClassifier, require_engine
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
 from faithbot.judge.sentences import statements
+from faithbot.judge.unjudged import unjudged
 from faithbot.judge.weighing import OPTIONS, judgement_of, weighed_claim
 from faithbot.judge.windows import PackedContexts, SupportProbabilities, choose_best
 from faithbot.models.kept import KeptReplies
@@ -79,10 +80,8 @@ class ClassifierJudge:
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:  # noqa: ARG002
         """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""
-        if not answer.strip():
-            return Judgement(unscored="the answer is empty")
-        if is_abstention(answer):
-            return Judgement(abstained=True)
+        if (known := unjudged(answer)) is not None:
+            return known
         sentences = statements(without_abstention(answer))
         return judgement_of(await self._check_all(sentences, contexts))
 

@@ -13,13 +13,14 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.abstention import without_abstention
 from faithbot.judge.boosted_trees import BoostedTrees
 from faithbot.judge.context_index import ClaimWords, ContextIndex, Match
 from faithbot.judge.evidence_features import DIRECTIONS, evidence_features
 from faithbot.judge.exactness import breaks_exactness, conflicts
 from faithbot.judge.protocol import STATES_NO_FACT, Claim, Evidence, JudgeFingerprint, Judgement, Support
 from faithbot.judge.sentences import statements
+from faithbot.judge.unjudged import unjudged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,10 +83,8 @@ class EvidenceJudge:
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:  # noqa: ARG002
         """Judge the sentences of an answer that state a fact; a refusal is an abstention, whatever the contexts."""
-        if not answer.strip():
-            return Judgement(unscored="the answer is empty")
-        if is_abstention(answer):
-            return Judgement(abstained=True)
+        if (known := unjudged(answer)) is not None:
+            return known
         sentences = statements(without_abstention(answer))
         if not sentences:
             return Judgement(unscored=STATES_NO_FACT)

@@ -6,16 +6,19 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from faithbot.errors import CallError
-from faithbot.judge.abstention import is_abstention, without_abstention
+from faithbot.judge.abstention import without_abstention
+from faithbot.judge.asking import judging_request
 from faithbot.judge.evidence import nearest_passage
 from faithbot.judge.protocol import Claim, JudgeFingerprint, Judgement
-from faithbot.models.protocol import ChatRequest, Message, Model, SamplingOptions
+from faithbot.judge.unjudged import unjudged
+from faithbot.models.protocol import SamplingOptions
 from faithbot.models.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faithbot.judge.prompts import Prompts
+    from faithbot.models.protocol import Model
 
 Label = Literal["YES", "PARTIAL", "NO"]
 
@@ -67,10 +70,8 @@ class LabelJudge:
 
     async def judge(self, question: str, answer: str, contexts: Sequence[str], repeat: int = 1) -> Judgement:
         """One call; none where the answer abstains, is empty, or was given no passage at all."""
-        if not answer.strip():
-            return Judgement(unscored="the answer is empty")
-        if is_abstention(answer):
-            return Judgement(abstained=True)
+        if (known := unjudged(answer)) is not None:
+            return known
         stated = without_abstention(answer)
         try:
             label = await self._ask(question, stated, contexts, repeat)
@@ -90,14 +91,7 @@ class LabelJudge:
         if not any(context.strip() for context in contexts):
             return "NO"
         prompt = self._template.render(question=question, answer=answer, contexts=contexts)
-        request = ChatRequest(
-            messages=(Message(role="user", content=prompt),),
-            options=_OPTIONS,
-            seed=repeat - 1,
-            run=repeat,
-            json_schema=_SCHEMA,
-        )
-        reply = await self._model.chat(request)
+        reply = await self._model.chat(judging_request(prompt, _OPTIONS.max_tokens, repeat, _SCHEMA))
         label = parse_label(reply.text)
         if label is None:
             raise CallError(f"the judge's reply holds no label: {reply.text.strip()[:80]!r}")

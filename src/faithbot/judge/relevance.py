@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from faithbot.errors import CallError
-from faithbot.models.protocol import ChatRequest, Message, Model, SamplingOptions
+from faithbot.judge.asking import FirstToken, judging_request
 from faithbot.models.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from faithbot.judge.prompts import Prompts
-    from faithbot.models.protocol import TokenLogprob
+    from faithbot.models.protocol import Model, TokenLogprob
 
 GRADES = (1, 2, 3, 4, 5)
 VERSION = "1"
@@ -25,8 +25,6 @@ _SCHEMA: dict[str, Any] = {
     "required": ["grade"],
     "additionalProperties": False,
 }
-_ALTERNATIVES = 20
-"""The most that any backend reports."""
 _MOST_TOKENS = 32
 _GRADE = re.compile(r'"grade"\s*:\s*([1-5])\s*[,}]')
 _BARE_GRADE = re.compile(r"\W*([1-5])\W*")
@@ -40,7 +38,7 @@ class RelevanceGrader:
         self._model = model
         self._template = prompts.template(_PROMPT)
         self._own_tokens = estimate_tokens(prompts.text(_PROMPT)) + _MOST_TOKENS
-        self._has_logprobs = True
+        self._first_token = FirstToken(model)
         self.version = f"{VERSION}-{prompts.digest(_PROMPT)}"
         """Changes with whatever changes a grade, besides the model."""
 
@@ -54,26 +52,16 @@ class RelevanceGrader:
         Where the backend tells probabilities, it is the mean grade over them, as in G-Eval (Liu et al. 2023): a single
         one of five is coarse. Each ``repeat`` (1, 2, ...) is a new draw.
         """
-        grade = await self._mean_grade(question, answer, repeat) if self._has_logprobs else None
+        prompt = self._template.render(question=question, answer=answer, as_json=False)
+        token = await self._first_token.ask(prompt, repeat)
+        grade = mean_grade(token) if token else None
         if grade is None:
             grade = await self._said_grade(question, answer, repeat)
         return (grade - GRADES[0]) / (GRADES[-1] - GRADES[0])
 
-    async def _mean_grade(self, question: str, answer: str, repeat: int) -> float | None:
-        """None where the backend reports no probabilities, refuses to, or the model would begin with something else."""
-        prompt = self._template.render(question=question, answer=answer, as_json=False)
-        request = _request(prompt, SamplingOptions(temperature=0.0, max_tokens=1), repeat)
-        try:
-            reply = await self._model.chat(request.model_copy(update={"top_logprobs": _ALTERNATIVES}))
-        except CallError:
-            return None
-        self._has_logprobs = reply.logprobs is not None
-        return mean_grade(reply.logprobs[0]) if reply.logprobs else None
-
     async def _said_grade(self, question: str, answer: str, repeat: int) -> int:
         prompt = self._template.render(question=question, answer=answer, as_json=True)
-        request = _request(prompt, SamplingOptions(temperature=0.0, max_tokens=_MOST_TOKENS), repeat)
-        reply = await self._model.chat(request.model_copy(update={"json_schema": _SCHEMA}))
+        reply = await self._model.chat(judging_request(prompt, _MOST_TOKENS, repeat, _SCHEMA))
         return said_grade(reply.text)
 
 
@@ -104,7 +92,3 @@ def said_grade(reply: str) -> int:
     if not grades:
         raise CallError("the judge's reply holds no grade from 1 to 5")
     return int(grades[-1])
-
-
-def _request(prompt: str, options: SamplingOptions, repeat: int) -> ChatRequest:
-    return ChatRequest(messages=(Message(role="user", content=prompt),), options=options, seed=repeat - 1, run=repeat)
