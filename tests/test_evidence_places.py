@@ -102,12 +102,9 @@ def comparison(folder: Path, document: str, content: str | bytes) -> tuple[Resul
     asked = questions("the tent 帐篷 people 人")
     answer = "帐篷可容纳{}人。" if "帐" in str(content) else "The tent sleeps {} people."
     numbers: dict[SideName, int] = {"base": 8, "head": 6}
-    systems = {
-        side: PipelineSystem(
-            load_config(snapshot, "faithbot.yaml"), ScriptedModel([answer.format(number)] * 4, digest=side)
-        )
-        for side, number in numbers.items()
-    }
+    models = {side: ScriptedModel([answer.format(number)] * 4, digest=side) for side, number in numbers.items()}
+    loaded = load_config(snapshot, "faithbot.yaml")
+    systems = {side: PipelineSystem(loaded, lambda _, side=side: models[side]) for side in numbers}
     for system in systems.values():
         system.prepare(asked)
     judge = EvidenceJudge()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+import tempfile
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, cast
 
 from faithbot.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 # The checkout may belong to another user (a container's root), and its own configuration must not start programs.
@@ -74,12 +76,43 @@ def run_git(
             timeout=time_limit,
         )
     except FileNotFoundError:
-        raise EvaluationError("git is not installed: faithbot reads both sides out of git.") from None
+        raise _not_installed() from None
     except subprocess.TimeoutExpired:
         raise EvaluationError(f"git {arguments[0]}: no answer within {time_limit:g} seconds") from None
     if done.returncode != 0:
         raise EvaluationError(f"git {arguments[0]}: {_explain(done.stderr)}")
     return done.stdout
+
+
+@contextmanager
+def stream_git(repository: Path, *arguments: str, stdin: bytes) -> Iterator[IO[bytes]]:
+    """Standard output of a git command while it runs, for a block that reads all of it.
+
+    The block raises :class:`EOFError` where that ends too early; :class:`EvaluationError` then has git's own words.
+    """
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as stderr:
+        source.write(stdin)
+        source.seek(0)
+        command = [*_GIT, "-C", str(repository), *arguments]
+        try:
+            process = subprocess.Popen(
+                command, stdin=source, stdout=subprocess.PIPE, stderr=stderr, env=git_environment()
+            )
+        except FileNotFoundError:
+            raise _not_installed() from None
+        with process:
+            try:
+                yield cast("IO[bytes]", process.stdout)
+            except EOFError:
+                process.wait()
+                stderr.seek(0)
+                raise EvaluationError(f"git {arguments[0]}: {_explain(stderr.read())}") from None
+            finally:
+                process.kill()  # where the block did not want the rest
+
+
+def _not_installed() -> EvaluationError:
+    return EvaluationError("git is not installed: faithbot reads both sides out of git.")
 
 
 def _explain(stderr: bytes) -> str:

@@ -30,7 +30,6 @@ from faithbot.systems.registry import open_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from faithbot.judge.protocol import Judge, JudgeFingerprint
     from faithbot.judge.relevance import RelevanceGrader
@@ -65,6 +64,8 @@ class Prepared:
     models: ModelPool
     systems: Mapping[SideName, System]
     against_itself: bool
+    notices: tuple[ResultWarning, ...]
+    """What git and the documents tell the reader besides."""
 
 
 def prepare(plan: Plan, *, against_itself: bool = False) -> Prepared:
@@ -75,7 +76,7 @@ def prepare(plan: Plan, *, against_itself: bool = False) -> Prepared:
     names: Iterable[SideName] = ("head",) if against_itself else plan.sides
     opened = {name: _open_system(plan, name, runs.most, models) for name in names}
     systems = {name: opened[name] for name in SIDES if name in opened}
-    return Prepared(plan, runs, models, systems, against_itself)
+    return Prepared(plan, runs, models, systems, against_itself, () if against_itself else tuple(_notices(plan)))
 
 
 async def run_prepared(prepared: Prepared, progress: Progress) -> Results:
@@ -88,14 +89,14 @@ async def run_prepared(prepared: Prepared, progress: Progress) -> Results:
         runs = plan.runs.fewest
         sides = in_halves(evaluated.sides["head"], runs)
         return compare(evaluated.grading, sides, runs=runs, changes=(), usage=evaluated.usage)
-    notices = [
-        *_broken_grading(plan),
-        *_behind_base(plan.root, evaluated.sides),
-        *find_golden_cautions(plan.sides[plan.grader], plan.sides.values(), plan.questions),
-    ]
     runs = max(record.run for record in evaluated.sides["head"].answers)
     return compare(
-        evaluated.grading, evaluated.sides, runs=runs, changes=plan.changes, usage=evaluated.usage, notices=notices
+        evaluated.grading,
+        evaluated.sides,
+        runs=runs,
+        changes=plan.changes,
+        usage=evaluated.usage,
+        notices=prepared.notices,
     )
 
 
@@ -165,22 +166,28 @@ def _grading(plan: Plan, fingerprint: JudgeFingerprint, runs: RunPlan, grader: R
     )
 
 
+def _notices(plan: Plan) -> Iterator[ResultWarning]:
+    yield from _broken_grading(plan)
+    yield from _behind_base(plan)
+    yield from find_golden_cautions(plan.sides[plan.grader], plan.sides.values(), plan.questions)
+
+
 def _broken_grading(plan: Plan) -> list[ResultWarning]:
     """Base grades, so nobody else would notice."""
     return find_broken_grading(plan.sides["head"]) if plan.grader == "base" else []
 
 
-def _behind_base(root: Path, sides: Mapping[SideName, Side]) -> list[ResultWarning]:
+def _behind_base(plan: Plan) -> Iterator[ResultWarning]:
     """Head is compared with base as it is now: what base alone changed since they parted looks undone by head."""
-    if "base" not in sides or (missing := commits_missing(root, sides["head"].commit, sides["base"].commit)) == 0:
-        return []
-    return [
-        ResultWarning(
+    if "base" not in plan.sides:
+        return
+    base, head = plan.sides["base"].snapshot, plan.sides["head"].snapshot
+    if missing := commits_missing(plan.root, head.commit, base.commit):
+        yield ResultWarning(
             code="behind_base",
-            message=f"This pull request lacks {count(missing, 'commit')} of {sides['base'].label}: what they changed "
+            message=f"This pull request lacks {count(missing, 'commit')} of {base.label}: what they changed "
             "shows here as if it were undone. Merge or rebase first.",
         )
-    ]
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import stat
 from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.git import run_git
+from faithbot.git import run_git, stream_git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -139,31 +139,28 @@ class Commit(_Files):
         return self._places(paths)
 
     def read_many(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Contents by path, all through one git process, after one that finds their sizes."""
+        """Contents by path, all through one git process; a file that is too large is not read."""
         blobs = self._places(paths)
         if not blobs:
             return {}
         names = "".join(f"{object_id}\n" for object_id in blobs.values()).encode()
-        sizes = dict(zip(blobs, self._sizes(list(blobs), names), strict=True))
-        stream = run_git(self._root, "cat-file", "--batch", stdin=names)
-        contents: dict[str, bytes] = {}
-        position = 0
-        for path, size in sizes.items():
-            start = stream.index(b"\n", position) + 1  # past the line "<id> blob <size>"
-            contents[path] = stream[start : start + size]
-            position = start + size + 1
-        return contents
+        with stream_git(self._root, "cat-file", "--batch", stdin=names) as stream:
+            return {path: self._read_next(stream, path) for path in blobs}
 
-    def _sizes(self, paths: list[str], names: bytes) -> Iterator[int]:
-        """Bytes of each blob, within the limit."""
-        answers = run_git(self._root, "cat-file", "--batch-check=%(objectsize)", stdin=names).decode().splitlines()
-        for path, answer in zip(paths, answers, strict=True):
-            if answer.endswith("missing"):
-                raise EvaluationError(
-                    f"{path} ({self.label}): the clone lacks its content: make a full one, or see `git fsck`."
-                )
-            check_size(path, int(answer), self.label)
-            yield int(answer)
+    def _read_next(self, stream: IO[bytes], path: str) -> bytes:
+        """The next object of ``git cat-file --batch``: a line ``ID blob SIZE`` or ``ID missing``, content, newline."""
+        header = stream.readline()
+        if not header:
+            raise EOFError
+        *_, size = header.split()
+        if size == b"missing":
+            raise EvaluationError(
+                f"{path} ({self.label}): the clone lacks its content: make a full one, or see `git fsck`."
+            )
+        check_size(path, int(size), self.label)
+        content = stream.read(int(size))
+        stream.read(1)
+        return content
 
 
 class WorkingTree(_Files):

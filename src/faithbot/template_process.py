@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 30
 """Seconds for all templates of a call; plain ones take milliseconds."""
+_MARGIN = 5
+"""Seconds of computing beyond that, after which a child ends whose parent is not there any more to end it."""
 _NOBODY = 65534
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
@@ -74,7 +76,7 @@ def work_on_templates(work: Callable[[Any], Any], order: Any, name: str) -> Any:
 
 def serve(work: Callable[[Any], Any]) -> None:
     """The child's part: an order in, what was made of it or one error out."""
-    _limit_memory()
+    _limit_resources()
     order = json.load(sys.stdin)
     _give_up_rights()
     try:
@@ -92,12 +94,13 @@ def why_it_failed(error: BaseException) -> str:
     return f"the template fails: {(str(error).splitlines() or [type(error).__name__])[0]}"
 
 
-def _limit_memory() -> None:
+def _limit_resources() -> None:
     try:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-    except (ImportError, ValueError, OSError):  # a system without such limits still has the limit of time
+        resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT + _MARGIN, TIME_LIMIT + _MARGIN))
+    except (ImportError, ValueError, OSError):  # a system without such limits still has the parent's limit of time
         return
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +15,7 @@ import time
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,7 +39,6 @@ from scripted_server import Answer, ScriptedServer, json_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 TOKEN = "ghs_" + "a1B2" * 9
 OTHER_TOKENS = {"GITHUB_TOKEN": "ghs_other", "ACTIONS_RUNTIME_TOKEN": "runtime-secret"}
@@ -517,6 +519,32 @@ def test_a_step_that_is_cancelled_while_it_waits_for_a_server_ends_in_time(job: 
             with mute.accept()[0]:
                 assert_ends_at(process, signal.SIGTERM)
     assert_nothing_was_said(job)
+
+
+def test_a_step_that_is_cancelled_while_a_template_loops_ends_in_time(job: Job) -> None:
+    """The template's process has a limit of its own; in the action's container, it ends with process 1."""
+    loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+    pull = open_pull_request(job, {"prompt.md": loops})
+    with (
+        ScriptedServer({}) as server,
+        job.started("pull_request", pull.payload(), pull.merge, {"ollama-url": server.url}) as process,
+    ):
+        wait_until(lambda: limited_children(process) != [], process)
+        (child,) = limited_children(process)
+        assert_ends_at(process, signal.SIGTERM)
+    os.kill(child, signal.SIGKILL)
+    assert_nothing_was_said(job)
+
+
+def limited_children(process: subprocess.Popen[str]) -> list[int]:
+    """Children that may not compute for more than 35 seconds."""
+    found = []
+    for children in Path(f"/proc/{process.pid}/task").glob("*/children"):
+        for child in children.read_text().split():
+            with contextlib.suppress(OSError):  # it has ended
+                limits = Path(f"/proc/{child}/limits").read_text()
+                found += [int(child)] if re.search(r"^Max cpu time +35 +35 ", limits, re.MULTILINE) else []
+    return found
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:

@@ -346,7 +346,7 @@ def test_fail_on_says_which_results_end_the_job_red(
 def test_a_token_that_cannot_write_costs_one_line_each_and_not_the_verdict(desk: Desk, api: GitHubDouble) -> None:
     desk.token = api.add_token("ghs_fork", permissions={"pull_requests": "read"})
     assert desk.deliver(about(examples.regression())) == 1
-    comment, status = desk.log
+    status, comment = desk.log
     assert comment.startswith("the comment could not be posted: the token lacks `pull-requests: write`")
     assert status.startswith("the status on 1111111 could not be set: the token lacks `statuses: write`")
     assert all("\n" not in line for line in desk.log)
@@ -371,8 +371,8 @@ def test_an_api_that_is_down_changes_nothing_else(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "http://127.0.0.1:9")
     assert desk.deliver(about(examples.regression())) == 1
     assert [line.partition(":")[0] for line in desk.log] == [
-        "the comment could not be posted",
         "the status on 1111111 could not be set",
+        "the comment could not be posted",
     ]
     assert desk.outputs()["verdict"] == "regression"
     assert (desk.workspace / "faithbot-report" / "results.json").exists()

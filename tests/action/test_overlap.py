@@ -7,7 +7,10 @@ import subprocess
 import sys
 import threading
 
-from faithbot.action.overlap import beside
+import pytest
+
+from faithbot.action.overlap import ahead, beside
+from faithbot.errors import UsageError
 
 SLOW = {"asyncio", "bm25s", "bs4", "docker", "github", "httpx", "jinja2", "numpy", "requests", "rich", "scipy"}
 
@@ -28,11 +31,11 @@ def test_until_ollama_is_started_only_dockers_client_is_needed() -> None:
 
 
 def test_what_the_work_needs_is_imported_ahead_and_githubs_client_only_for_the_result() -> None:
-    ahead = "from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead as ahead"
-    needed = loaded_after(f"{ahead}; ahead(FOR_THE_WORK).join()")
+    program = "from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead"
+    needed = loaded_after(f"{program}; import_ahead(FOR_THE_WORK).result()")
     assert needed >= {"asyncio", "bm25s", "docker", "httpx", "jinja2", "numpy"}
     assert "github" not in needed
-    assert "github" in loaded_after(f"{ahead}; ahead(FOR_THE_RESULT).join()")
+    assert "github" in loaded_after(f"{program}; import_ahead(FOR_THE_RESULT).result()")
 
 
 def test_who_needs_it_waits_for_what_is_done_beside() -> None:
@@ -47,3 +50,17 @@ def test_who_needs_it_waits_for_what_is_done_beside() -> None:
     may_end.set()
     thread.join()
     assert ended.is_set()
+
+
+def test_what_was_begun_ahead_gives_its_result_or_its_error_when_asked() -> None:
+    def fail() -> None:
+        raise UsageError("no Docker socket")
+
+    assert ahead(lambda: 42).result() == 42
+    with pytest.raises(UsageError, match="no Docker socket"):
+        ahead(fail).result()
+
+
+def test_a_process_that_ends_does_not_wait_for_what_was_begun_ahead() -> None:
+    program = "import time; from faithbot.action.overlap import ahead; ahead(lambda: time.sleep(600))"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

@@ -38,7 +38,7 @@ DOCUMENTS = {"docs/stove.md": "The stove burns gas.", "docs/tent.txt": "The tent
 
 def pipeline(folder: Path, model: ScriptedModel, *, prompt: str = PROMPT, config: str = CONFIG) -> PipelineSystem:
     repository = make_repository(folder / "repo", {"faithbot.yaml": config, "prompt.md": prompt, **DOCUMENTS})
-    return PipelineSystem(load_config(open_snapshot(repository, "main"), "faithbot.yaml"), model)
+    return PipelineSystem(load_config(open_snapshot(repository, "main"), "faithbot.yaml"), lambda _: model)
 
 
 def answer_of(system: PipelineSystem, question: str, run: int = 1) -> Answer:
@@ -100,7 +100,9 @@ def test_requests_are_the_same_where_nothing_that_decides_the_answer_differs(tmp
 
 def test_the_longest_prompt_is_reserved_before_any_call(tmp_path: Path) -> None:
     model = ScriptedModel()
-    pipeline(tmp_path, model).prepare([*questions("a"), Question(id="long", text="word " * 2000)])
+    system = pipeline(tmp_path, model)
+    system.prepare([*questions("a"), Question(id="long", text="word " * 2000)])
+    asyncio.run(system.describe())
     assert model.reserved > 2000 + 77
     assert model.requests == []
 
@@ -156,4 +158,4 @@ def test_documents_without_text_are_an_error(tmp_path: Path) -> None:
         tmp_path / "repo", {"faithbot.yaml": CONFIG, "prompt.md": PROMPT, "docs/a.md": "\n \n"}
     )
     with pytest.raises(UsageError, match=r"line 4, system\.pipeline\.documents: the documents hold no text"):
-        PipelineSystem(load_config(open_snapshot(repository, "main"), "faithbot.yaml"), ScriptedModel())
+        PipelineSystem(load_config(open_snapshot(repository, "main"), "faithbot.yaml"), pytest.fail)

@@ -62,8 +62,9 @@ class Delivery:
             _annotate_lines(results, "error" if code else "warning")
         comment_url = None
         if activity is not None and self.repository is not None:
-            comment_url = self._comment(self.repository, results, activity)
+            # The status first: the second that must lie between two writes is then spent on composing the comment.
             self._set_status(self.repository, results, activity, code)
+            comment_url = self._comment(self.repository, results, activity)
         outputs = _measured(results) | files | {"comment-url": comment_url or ""}
         self._tell_runner("the outputs", lambda: write_outputs(self.runner, outputs))
         return code

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from faithbot.action.log import say, show
-from faithbot.action.overlap import beside
+from faithbot.action.overlap import ahead, beside
 from faithbot.action.ownership import kept_folder
 from faithbot.action.report_files import LOG_FILE, artifact_file
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.workflow_commands import commands_stopped, group, save_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, MutableMapping
+    from collections.abc import Callable, Iterable, Iterator, MutableMapping
     from threading import Thread
 
     from faithbot.action.inputs import ActionInputs
     from faithbot.action.phases import Phases
     from faithbot.github.runner import Runner
-    from faithbot.ollama_service import OllamaService
+    from faithbot.ollama_service import Engine, OllamaService
     from faithbot.plan import Plan
 
 OLLAMA_OWNER = "ollama_owner"
@@ -38,6 +38,7 @@ class ModelServer:
         self._inputs = inputs
         self._environ = environ
         self._phases = phases
+        self._look: Callable[[], Engine] = _look_at_engine
         self._service: OllamaService | None = None
         self._removal: Thread | None = None
 
@@ -52,6 +53,11 @@ class ModelServer:
     def folder_is_on_host(self) -> bool:
         """Whether that is a path of the runner's machine, not of this container."""
         return self._inputs.models_dir is not None and Path(self._inputs.models_dir).is_absolute()
+
+    def look_ahead(self) -> None:
+        """Ask the Docker engine what it is while it is not known yet whether there is work; it starts nothing."""
+        if self._inputs.ollama_url is None:
+            self._look = ahead(_look_at_engine).result
 
     @contextmanager
     def serving(self, plan: Plan) -> Iterator[None]:
@@ -108,7 +114,7 @@ class ModelServer:
             models_on_host=self.folder_is_on_host,
         )
         with group("Ollama"), commands_stopped():
-            self._service = launch_service(settings, say)
+            self._service = launch_service(settings, say, self._look)
         self._reach(self._service.url)
         self._environ["OLLAMA_NUM_PARALLEL"] = str(self._service.parallel)
 
@@ -126,6 +132,12 @@ class ModelServer:
             artifact_file(self._runner.workspace, self._inputs.artifact_dir, LOG_FILE).write(log)
         except UsageError as error:
             say(str(error))
+
+
+def _look_at_engine() -> Engine:
+    from faithbot.ollama_service import look_at_engine  # slow: Docker's client
+
+    return look_at_engine()
 
 
 def _of_ollama(models: Iterable[str]) -> list[str]:

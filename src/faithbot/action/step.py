@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
 from faithbot.action.activity import Activity, NothingToDo, activity_without_commits, choose_activity
 from faithbot.action.log import LogLines, say, say_error, say_fault, show
 from faithbot.action.model_server import ModelServer
-from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, import_ahead
+from faithbot.action.overlap import FOR_THE_RESULT, FOR_THE_WORK, ahead, import_ahead
 from faithbot.action.ownership import hand_over_all, kept_folder
 from faithbot.action.phases import Phases
 from faithbot.errors import FaithbotError, UsageError
@@ -21,6 +22,7 @@ from faithbot.results import NO_USAGE, Failure, Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
+    from concurrent.futures import Future
     from pathlib import Path
 
     from github.Repository import Repository
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from faithbot.action.inputs import ActionInputs
     from faithbot.github.event import Event
     from faithbot.github.runner import Runner
+    from faithbot.job import Prepared
 
 OWN_FOLDERS = "own_folders"
 """Under which name the step's clean-up finds the folders to hand over, a line each."""
@@ -99,13 +102,14 @@ class Step:
     def _evaluate(self, event: Event) -> Results | None:
         """None where the event asks for nothing."""
         save_state(self._runner, {OWN_FOLDERS: "\n".join(map(str, self._own_folders()))})
+        self._server.look_ahead()
+        import_ahead(FOR_THE_WORK)
         with self._phases.phase("reading git"):
             activity = choose_activity(event, self._inputs, self._clone(), self._runner.sha)
             if isinstance(activity, NothingToDo):
                 say(f"nothing to do: {activity.reason}")
                 return None
             self._activity = activity
-            import_ahead(FOR_THE_WORK)
             plan = make_plan(self._request(activity))
         if activity.task == "compare" and not plan.has_work:
             from faithbot.job import pass_without_work
@@ -113,8 +117,9 @@ class Step:
             return pass_without_work(plan)
         if isinstance(event, DispatchEvent):
             plan = self._with_recorded_answers(plan, activity)
+        preparing = ahead(partial(_prepare, plan, against_itself=activity.task == "noise"))
         with self._server.serving(plan):
-            return self._run(plan, activity)
+            return self._run(plan, preparing)
 
     def _with_recorded_answers(self, plan: Plan, activity: Activity) -> Plan:
         """The plan with the answers that the pull request's own run has recorded, where they can be had and fit."""
@@ -141,15 +146,14 @@ class Step:
             )
         return Clone(workspace, self._runner.server_url, self._inputs.token)
 
-    def _run(self, plan: Plan, activity: Activity) -> Results:
-        with self._phases.phase("importing"):
-            import asyncio
-
-            from faithbot.job import prepare, run_prepared
-
-        with self._phases.phase("preparing"), commands_stopped():
-            prepared = prepare(plan, against_itself=activity.task == "noise")
+    def _run(self, plan: Plan, preparing: Future[Prepared]) -> Results:
+        with self._phases.phase("preparing"):
+            prepared = preparing.result()
         self._server.fill(plan)
+        import asyncio
+
+        from faithbot.job import run_prepared
+
         with self._phases.phase("answering and judging"), group("Answering and judging"), commands_stopped():
             import_ahead(FOR_THE_RESULT)
             return asyncio.run(run_prepared(prepared, LogLines()))
@@ -168,6 +172,13 @@ class Step:
             judge=activity.judge,
             graded_by=activity.graded_by,
         )
+
+
+def _prepare(plan: Plan, *, against_itself: bool) -> Prepared:
+    """All that needs no model, done while Ollama starts. Prints nothing: the log is the main thread's."""
+    from faithbot.job import prepare
+
+    return prepare(plan, against_itself=against_itself)
 
 
 def _told(evaluate: Callable[[], Results | None]) -> Results | None:

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import logging
 import re
+import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,6 +85,7 @@ class Transport:
             headers={"Authorization": f"Bearer {key}"} if key else None,
             timeout=httpx.Timeout(self.patience.first_answer, connect=self.patience.connect, pool=None),
             limits=httpx.Limits(max_connections=None),
+            verify=trusted_certificates(parsed),
             trust_env=not _is_this_machine(parsed.host),  # a proxy cannot reach the server on this machine
         )
 
@@ -206,6 +208,11 @@ def _parse(url: str, name: str) -> httpx.URL:
     if parsed.scheme not in {"http", "https"} or not parsed.host:
         raise UsageError(f"{name}: its address must start with http:// or https:// and name a host.")
     return parsed
+
+
+def trusted_certificates(url: httpx.URL) -> ssl.SSLContext:
+    """Those that a server may show; none are read, which takes a while, for one that shows none."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else httpx.create_ssl_context()
 
 
 def _is_this_machine(host: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import docker
 from docker.errors import APIError, DockerException, NotFound
 
 from faithbot.errors import UsageError
+from faithbot.ollama_service.sizing import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +25,26 @@ _MOUNTINFO = Path("/proc/self/mountinfo")
 # Root and mount point of /etc/hostname, which the engine keeps in a folder that is named after the container.
 _HOSTNAME_MOUNT = re.compile(r"^(?:\S+ ){3}\S*/([0-9a-f]{64})/\S* /etc/hostname ", re.MULTILINE)
 _SHORT_ID = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What the engine told when it was first asked. Nothing was started."""
+
+    client: DockerClient
+    own: Container | None
+    """The container that this process runs in."""
+    machine: Machine
+
+
+def look_at_engine() -> Engine:
+    """Connect to the engine; :class:`UsageError` where there is none, Docker's own errors where it does not answer."""
+    client = connect_engine()
+    try:
+        return Engine(client, own_container(client), Machine.of(client.info()))
+    except BaseException:
+        client.close()
+        raise
 
 
 def connect_engine() -> DockerClient:

@@ -11,7 +11,7 @@ import stamina
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
-from faithbot.models.transport import TransientError
+from faithbot.models.transport import TransientError, trusted_certificates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -43,7 +43,8 @@ def pull_models(
         UsageError: there is no such model, or it may not be pulled from where its name says.
         EvaluationError: the server is not reached, or a pull failed several times in a row.
     """
-    with httpx.Client(base_url=url, timeout=httpx.Timeout(_SILENCE, connect=10)) as http:
+    timeout = httpx.Timeout(_SILENCE, connect=10)
+    with httpx.Client(base_url=url, timeout=timeout, verify=trusted_certificates(httpx.URL(url))) as http:
         present = _present(http)
         wanted = list(dict.fromkeys(names))
         for name in wanted:

@@ -16,10 +16,10 @@ from docker.errors import APIError, DockerException
 from docker.types import DeviceRequest, LogConfig
 
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.ollama_service.engine import connect_engine, explain, host_path, own_container, refuse_checkout
+from faithbot.ollama_service.engine import connect_engine, explain, host_path, look_at_engine, refuse_checkout
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
 from faithbot.ollama_service.network import address, join_network
-from faithbot.ollama_service.sizing import Machine, describe, environment, proxies, size_for
+from faithbot.ollama_service.sizing import describe, environment, proxies, size_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.networks import Network
 
-    from faithbot.ollama_service.sizing import Sizing
+    from faithbot.ollama_service.engine import Engine
+    from faithbot.ollama_service.sizing import Machine, Sizing
 
 logger = logging.getLogger(__name__)
 
@@ -111,21 +112,26 @@ def start_service(settings: ServiceSettings, log: Callable[[str], None]) -> Olla
     return service
 
 
-def launch_service(settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
+def launch_service(
+    settings: ServiceSettings, log: Callable[[str], None], look: Callable[[], Engine] = look_at_engine
+) -> OllamaService:
     """Start Ollama, which answers a moment later. Nothing is left behind where this fails or is interrupted.
+
+    ``look`` gives what :func:`look_at_engine` does, perhaps begun earlier.
 
     Raises:
         UsageError: no engine, or one that lacks what the settings name.
         EvaluationError: the image cannot be had, or Docker does not start the container.
     """
-    client = connect_engine()
+    with _told_by_docker(settings.image):
+        engine = look()
     try:
-        _remove_owned(client, settings.owner)
+        _remove_owned(engine.client, settings.owner)
         with _told_by_docker(settings.image):
-            return _start(client, settings, log)
+            return _start(engine, settings, log)
     except BaseException:
-        _remove_owned(client, settings.owner)
-        client.close()
+        _remove_owned(engine.client, settings.owner)
+        engine.client.close()
         raise
 
 
@@ -138,11 +144,10 @@ def remove_leftovers(owner: str) -> None:
         client.close()
 
 
-def _start(client: DockerClient, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
-    own = own_container(client)
+def _start(engine: Engine, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
+    client, own, machine = engine.client, engine.own, engine.machine
     models = _models_on_host(own, settings)
     image = ensure_image(client, settings.image, log)
-    machine = Machine.of(client.info())
     sizing = size_for(machine)
     log(describe(machine, sizing))
     name, labels = f"faithbot-ollama-{secrets.token_hex(6)}", {_OWNER: settings.owner}
@@ -210,7 +215,7 @@ def _wait_until_it_answers(container: Container, url: str) -> str:
                 answer = http.get(f"{url}/api/version", timeout=5)
                 if answer.ok:
                     return str(answer.json()["version"])
-            time.sleep(0.05)
+            time.sleep(0.02)
     raise EvaluationError(f"Ollama did not answer at {url} within {_SECONDS_TO_START:.0f} s.{_quoted_log(container)}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -79,37 +78,33 @@ def render_report(results: Results, *, run_url: str | None = None, measured_alon
 def _render(results: Results, form: _Form, run_url: str | None, *, measured_alone: bool = False) -> str:
     urgent, further = _notes(results)
     table, quiet = split_rows(results)
-    return (
-        _environment()
-        .get_template("comment.md.j2")
-        .render(
-            marker=MARKER,
-            form=form,
-            is_whole=form in (_FORMS[0], _WHOLE),
-            run_url=run_url,
-            grading_notice=changes.grading_notice(results),
-            title=_title(results, measured_alone=measured_alone),
-            results=results,
-            has_base="base" in results.sides,
-            is_evaluated=any(side.answers for side in results.sides.values()),
-            head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
-            urgent=urgent,
-            further=further,
-            table=_metrics_table(table),
-            n_quiet=len(quiet),
-            quiet_table=_metrics_table(quiet),
-            slices=slice_rows(results),
-            chance=claims.chance(results),
-            reasons=claims.reasons(results),
-            not_listed=claims.not_listed(results),
-            newly_unsupported=claims.newly_unsupported(results),
-            no_longer_unsupported=claims.no_longer_unsupported(results),
-            grading=changes.of_grading(results),
-            changes=changes.under_test(results),
-            certainty=certainty(results),
-            reading=standing.reading(results),
-            stopping=standing.stopping(results),
-        )
+    return _TEMPLATE.render(
+        marker=MARKER,
+        form=form,
+        is_whole=form in (_FORMS[0], _WHOLE),
+        run_url=run_url,
+        grading_notice=changes.grading_notice(results),
+        title=_title(results, measured_alone=measured_alone),
+        results=results,
+        has_base="base" in results.sides,
+        is_evaluated=any(side.answers for side in results.sides.values()),
+        head_commit=results.head_commit or (results.sides["head"].commit if results.sides else None),
+        urgent=urgent,
+        further=further,
+        table=_metrics_table(table),
+        n_quiet=len(quiet),
+        quiet_table=_metrics_table(quiet),
+        slices=slice_rows(results),
+        chance=claims.chance(results),
+        reasons=claims.reasons(results),
+        not_listed=claims.not_listed(results),
+        newly_unsupported=claims.newly_unsupported(results),
+        no_longer_unsupported=claims.no_longer_unsupported(results),
+        grading=changes.of_grading(results),
+        changes=changes.under_test(results),
+        certainty=certainty(results),
+        reading=standing.reading(results),
+        stopping=standing.stopping(results),
     )
 
 
@@ -145,9 +140,8 @@ def _commit(commit: str | None) -> str:
     return commit[:7] if commit and re.fullmatch(r"[0-9a-f]{7,64}", commit) else ""
 
 
-@cache
-def _environment() -> jinja2.Environment:
-    """Escapes nothing by itself: HTML's escaping is not Markdown's, so each value names its filter."""
+def _compile_template() -> jinja2.Template:
+    """It escapes nothing by itself: HTML's escaping is not Markdown's, so each value names its filter."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("faithbot.report", "templates"),
         undefined=jinja2.StrictUndefined,
@@ -172,4 +166,8 @@ def _environment() -> jinja2.Environment:
         "is_told_by_summary": changes.is_told_by_summary,
         "values": changes.setting_values,
     }
-    return environment
+    return environment.get_template("comment.md.j2")
+
+
+_TEMPLATE = _compile_template()
+"""Compiled with the import, so that no result waits for it."""

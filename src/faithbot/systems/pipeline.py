@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.config import DOCUMENTS_KEY, PROMPT_KEY
@@ -17,7 +18,7 @@ from faithbot.systems.protocol import Answer, Context
 from faithbot.text_files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from faithbot.config import LoadedConfig
     from faithbot.golden import Question
@@ -33,9 +34,12 @@ class _Prepared(NamedTuple):
 
 
 class PipelineSystem:
-    """One side's pipeline. The model is shared between the sides. Call :meth:`prepare` before :meth:`answer`."""
+    """One side's pipeline. Call :meth:`prepare` before anything else; only then is the model opened.
 
-    def __init__(self, loaded: LoadedConfig, model: Model) -> None:
+    Both sides get one model from ``open_model`` where they name the same.
+    """
+
+    def __init__(self, loaded: LoadedConfig, open_model: Callable[[str], Model]) -> None:
         settings = loaded.pipeline
         place = loaded.place(*DOCUMENTS_KEY)
         paths = match_documents(loaded.snapshot, loaded.document_patterns, place)
@@ -43,7 +47,7 @@ class PipelineSystem:
         if not chunks:
             raise UsageError(f"{place}: the documents hold no text.")
         self._settings = settings
-        self._model = model
+        self._open_model = open_model
         self._index = BM25Index(chunks)
         self._prompt_name = f"{loaded.prompt_path} ({loaded.snapshot.label})"
         loaded.require(loaded.prompt_path, *PROMPT_KEY)
@@ -55,7 +59,7 @@ class PipelineSystem:
     def prepare(self, questions: Sequence[Question]) -> None:
         """Find the contexts and render the prompts of all questions.
 
-        A broken template fails before any call, and the longest prompt sizes the model's context.
+        A broken template fails before any call.
         """
         texts = [question.text for question in questions]
         contexts = [self._retrieve(text) for text in texts]
@@ -65,7 +69,13 @@ class PipelineSystem:
             if prompt is not None:
                 call = estimate_tokens(prompt) + self._settings.options.max_tokens
                 self.longest_call = max(self.longest_call, call)
-        self._model.reserve(self.longest_call)
+
+    @cached_property
+    def _model(self) -> Model:
+        """Opened late: its server may start while prompts are rendered. The longest prompt sizes its context."""
+        model = self._open_model(self._settings.model)
+        model.reserve(self.longest_call)
+        return model
 
     async def describe(self) -> tuple[str, str]:
         """Model as written in the configuration, and the digest of its weights."""

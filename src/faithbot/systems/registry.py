@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faithbot.config import MODEL_KEY
 from faithbot.errors import UsageError
 from faithbot.systems.pipeline import PipelineSystem
 from faithbot.systems.recorded import RecordedSystem
@@ -29,8 +28,4 @@ def open_system(loaded: LoadedConfig, judge: JudgeSettings, runs: int, open_mode
             f"{loaded.place('system')}: the judge `recorded` reads scores out of recorded answers, "
             "and a pipeline's answers have none: choose another judge."
         )
-    try:
-        model = open_model(loaded.pipeline.model)
-    except UsageError as error:
-        raise UsageError(f"{loaded.place(*MODEL_KEY)}: {error}") from None
-    return PipelineSystem(loaded, model)
+    return PipelineSystem(loaded, open_model)
