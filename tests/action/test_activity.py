@@ -43,7 +43,7 @@ def pull(tmp_path_factory: pytest.TempPathFactory) -> HostedPullRequest:
 
 
 def choose(pull: HostedPullRequest, event: Event, sha: str | None = None, **inputs: Any) -> Activity | NothingToDo:
-    clone = Clone(pull.workspace, "https://github.com", None)
+    clone = Clone(pull.workspace, "https://github.com", "acme/handbook", None)
     return choose_activity(event, ActionInputs(**inputs), clone, sha or pull.merge)
 
 

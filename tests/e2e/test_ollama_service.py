@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import subprocess
 import tarfile
@@ -16,7 +17,16 @@ import pytest
 
 import docker_engine
 from faithbot.errors import EvaluationError, UsageError
-from faithbot.ollama_service import OllamaService, ServiceSettings, remove_leftovers, start_service
+from faithbot.ollama_service import (
+    Engine,
+    OllamaService,
+    ServiceSettings,
+    launch_service,
+    look_at_engine,
+    remove_leftovers,
+    start_service,
+)
+from faithbot.ollama_service.gpus import RUNTIME
 from faithbot.ollama_service.image import ensure_image
 from faithbot.ollama_service.pull import pull_models
 from faithbot.ollama_service.sizing import proxies
@@ -134,6 +144,22 @@ def test_an_interrupted_start_leaves_nothing(docker_client: DockerClient, settin
     with pytest.raises(KeyboardInterrupt):
         start_service(settings, cancel_the_job)
     assert owned(docker_client) == ([], [])
+
+
+def test_gpus_that_the_engine_cannot_hand_over_after_all_are_done_without(
+    docker_client: DockerClient, settings: ServiceSettings
+) -> None:
+    def look() -> Engine:
+        engine = look_at_engine()
+        return replace(engine, machine=replace(engine.machine, gpus=RUNTIME))
+
+    lines: list[str] = []
+    with launch_service(settings, lines.append, look) as service:
+        service.wait_until_ready(lines.append)
+        assert models_of(service) == [MODEL]
+        assert [container.id for container in owned(docker_client)[0]] == [service.container_id]
+    assert re.match(r"Docker cannot hand over the GPUs \(could not select device driver .*\)$", lines[0])
+    assert "GPU" not in lines[1]
 
 
 def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings) -> None:

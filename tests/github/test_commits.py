@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+_REPOSITORY = "acme/handbook"
 _TOKEN = "ghs_" + "a1B2" * 9
 _BASIC = base64.b64encode(f"x-access-token:{_TOKEN}".encode()).decode()
 
@@ -88,7 +89,7 @@ def checkout(hosted: Hosted, folder: Path, commit: str, depth: int = 1, url: str
     branches = [] if depth else ["+refs/heads/*:refs/remotes/origin/*"]
     git(folder, "fetch", "--quiet", "--no-tags", *how, hosted.url, commit, *branches)
     git(folder, "checkout", "--quiet", "--detach", commit)
-    return Clone(folder, "https://github.com", None)
+    return Clone(folder, "https://github.com", _REPOSITORY, None)
 
 
 def state(clone: Clone) -> tuple[str, str, list[str]]:
@@ -235,7 +236,7 @@ def test_the_token_reaches_the_server_and_nothing_else(
     workspace = checkout(hosted, tmp_path / "workspace", hosted.merge, url=f"{server.url}/acme/handbook/.git").root
     if left_by_checkout:
         git(workspace, "config", f"http.{server.url}/.extraheader", "AUTHORIZATION: basic c29tZTpvdGhlcg==")
-    clone = Clone(workspace, server.url, SecretStr(_TOKEN))
+    clone = Clone(workspace, server.url, _REPOSITORY, SecretStr(_TOKEN))
     before = state(clone)
     trace = tmp_path / "trace"
     for variable in ("GIT_TRACE", "GIT_TRACE_SETUP", "GIT_TRACE_CURL", "GIT_TRACE2_EVENT"):
@@ -267,10 +268,24 @@ def log_arguments(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_token_is_for_its_server_only(hosted: Hosted, server: GitHttpServer, tmp_path: Path) -> None:
     workspace = checkout(hosted, tmp_path / "workspace", hosted.merge, url=f"{server.url}/acme/handbook/.git").root
-    clone = Clone(workspace, "https://github.com", SecretStr(_TOKEN))
+    clone = Clone(workspace, "https://github.com", _REPOSITORY, SecretStr(_TOKEN))
     with pytest.raises(EvaluationError, match="could not be fetched"):
         choose_commits(clone, hosted.pull_request(), hosted.merge)
     assert all(given == [] for given in server.authorizations)
+
+
+@pytest.mark.parametrize(
+    "origin", ["git@github.com:acme/handbook.git", "ssh://git@ssh.github.com:443/acme/handbook.git"]
+)
+def test_what_was_checked_out_by_ssh_is_fetched_by_the_token(
+    hosted: Hosted, server: GitHttpServer, tmp_path: Path, origin: str
+) -> None:
+    workspace = checkout(hosted, tmp_path / "workspace", hosted.merge).root
+    git(workspace, "remote", "set-url", "origin", origin)
+    clone = Clone(workspace, server.url, "acme/handbook/.git", SecretStr(_TOKEN))
+    assert choose_commits(clone, hosted.pull_request(), hosted.merge).base == hosted.main
+    assert all(given == [f"basic {_BASIC}"] for given in server.authorizations)
+    assert choose_commits(clone, DispatchEvent(7, None), hosted.main).head == hosted.merge
 
 
 # What the workspace's own configuration can make git start; PROGRAM writes down its environment.
@@ -311,7 +326,7 @@ def test_no_program_that_the_workspace_names_gets_to_know_the_token(
             key, value = key.replace(place, path), value.replace(place, path)
         git(workspace, "config", key, value)
     with contextlib.suppress(EvaluationError):
-        choose_commits(Clone(workspace, server.url, SecretStr(token)), hosted.pull_request(), hosted.merge)
+        choose_commits(Clone(workspace, server.url, _REPOSITORY, SecretStr(token)), hosted.pull_request(), hosted.merge)
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     seen = (tmp_path / "seen").read_text() if (tmp_path / "seen").exists() else ""
     assert basic not in seen
@@ -327,7 +342,7 @@ def test_a_refused_fetch_asks_nobody_and_names_the_permission(
     monkeypatch.setenv("SSH_ASKPASS", str(tmp_path / "ask"))
     workspace = checkout(hosted, tmp_path / "workspace", hosted.merge, url=f"{server.url}/acme/handbook/.git").root
     with pytest.raises(EvaluationError, match="`permissions: contents: read`") as caught:
-        choose_commits(Clone(workspace, server.url, token), hosted.pull_request(), hosted.merge)
+        choose_commits(Clone(workspace, server.url, _REPOSITORY, token), hosted.pull_request(), hosted.merge)
     assert "expired" not in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "asked").exists()

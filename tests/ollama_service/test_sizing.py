@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithbot.ollama_service.gpus import RUNTIME, find_gpus, request_gpus
 from faithbot.ollama_service.sizing import GIB, Machine, Sizing, describe, environment, proxies, size_for
 
 MACHINES = st.builds(
-    Machine, cpus=st.integers(1, 256), memory=st.integers(GIB // 2, 2048 * GIB), gpu=st.booleans()
-)  # fmt: skip
+    Machine,
+    cpus=st.integers(1, 256),
+    memory=st.integers(GIB // 2, 2048 * GIB),
+    gpus=st.sampled_from([None, RUNTIME, "amd.com/gpu=all"]),
+)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +30,7 @@ MACHINES = st.builds(
     ],
 )
 def test_machines_that_people_have(cpus: int, gib: int, gpu: bool, limit: float, parallel: int) -> None:
-    sizing = size_for(Machine(cpus, gib * GIB, gpu))
+    sizing = size_for(Machine(cpus, gib * GIB, RUNTIME if gpu else None))
     assert (sizing.memory_limit / GIB, sizing.parallel) == (limit, parallel)
 
 
@@ -39,24 +43,40 @@ def test_the_job_keeps_memory_and_ollama_gets_at_least_half(machine: Machine) ->
 
 @given(MACHINES, st.integers(0, 64 * GIB), st.integers(0, 8))
 def test_a_larger_machine_never_gets_less(machine: Machine, memory: int, cpus: int) -> None:
-    small, large = size_for(machine), size_for(Machine(machine.cpus + cpus, machine.memory + memory, machine.gpu))
+    small, large = size_for(machine), size_for(Machine(machine.cpus + cpus, machine.memory + memory, machine.gpus))
     assert large.memory_limit >= small.memory_limit
     assert large.parallel >= small.parallel >= 1
 
 
 def test_the_engine_tells_what_the_machine_has() -> None:
     info = {"NCPU": 4, "MemTotal": 16 * GIB, "Runtimes": {"runc": {"path": "runc"}}}
-    assert Machine.of(info) == Machine(4, 16 * GIB, gpu=False)
-    assert Machine.of(info | {"Runtimes": {"runc": {}, "nvidia": {}}}).gpu
+    assert Machine.of(info) == Machine(4, 16 * GIB)
+    assert Machine.of(info | {"Runtimes": {"runc": {}, "nvidia": {}}}).gpus == RUNTIME
+
+
+@pytest.mark.parametrize(
+    ("listed", "found"),
+    [
+        ([], None),
+        (["nvidia.com/gpu=0", "nvidia.com/gpu=all"], "nvidia.com/gpu=all"),
+        (["amd.com/gpu=all"], "amd.com/gpu=all"),
+        (["vendor.com/camera=all"], None),
+    ],
+)
+def test_gpus_that_the_engine_lists_as_devices(listed: list[str], found: str | None) -> None:
+    devices = [{"Source": "cdi", "ID": name} for name in listed]
+    assert find_gpus({"Runtimes": {"runc": {}}, "DiscoveredDevices": devices}) == found
+    requested = request_gpus(found)
+    assert (requested and requested[0]["DeviceIDs"]) == (found and [found])
 
 
 def test_ollama_gets_an_environment_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
     names = {"HOST", "NO_CLOUD", "KEEP_ALIVE", "NUM_PARALLEL", "MAX_LOADED_MODELS", "NOPRUNE"}
-    on_gpu = environment(Machine(8, 32 * GIB, gpu=True), Sizing(28 * GIB, 4))
+    on_gpu = environment(Machine(8, 32 * GIB, RUNTIME), Sizing(28 * GIB, 4))
     assert set(on_gpu) == {f"OLLAMA_{name}" for name in names}
-    on_cpu = environment(Machine(8, 32 * GIB, gpu=False), Sizing(28 * GIB, 4))
+    on_cpu = environment(Machine(8, 32 * GIB), Sizing(28 * GIB, 4))
     assert set(on_cpu) - set(on_gpu) == {"GOMP_SPINCOUNT"}
     assert on_cpu["OLLAMA_NUM_PARALLEL"] == "4"
 
@@ -72,9 +92,9 @@ def test_of_our_own_environment_it_gets_the_proxies_and_nothing_else() -> None:
 
 
 def test_the_log_says_it_in_one_line() -> None:
-    assert describe(Machine(4, 16 * GIB, gpu=False), Sizing(14 * GIB, 3)) == (
+    assert describe(Machine(4, 16 * GIB), Sizing(14 * GIB, 3)) == (
         "Ollama gets 4 CPUs, 14.0 of 16.0 GiB, 3 requests at a time"
     )
-    assert describe(Machine(1, 24 * GIB, gpu=True), Sizing(21 * GIB, 1)) == (
+    assert describe(Machine(1, 24 * GIB, RUNTIME), Sizing(21 * GIB, 1)) == (
         "Ollama gets 1 CPU and all GPUs, 21.0 of 24.0 GiB, one request at a time"
     )

@@ -144,7 +144,7 @@ class Step:
                 f"{workspace} is no clone of the repository: let a step with `uses: actions/checkout` and "
                 "`fetch-depth: 2` come before faithbot."
             )
-        return Clone(workspace, self._runner.server_url, self._inputs.token)
+        return Clone(workspace, self._runner.server_url, self._runner.repository, self._inputs.token)
 
     def _run(self, plan: Plan, preparing: Future[Prepared]) -> Results:
         with self._phases.phase("preparing"):

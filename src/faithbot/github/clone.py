@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ class Clone:
     root: Path
     server_url: str
     """Where the token may go, such as https://github.com."""
+    repository: str
+    """OWNER/NAME there."""
     token: SecretStr | None
     """None where `origin` needs none, or git's own configuration has one."""
 
@@ -39,7 +42,7 @@ class Clone:
         depth = ("--depth=1",) if self._is_shallow() else ()
         quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
         try:
-            self._ask_origin("fetch", *quiet, *depth, "origin", commit)
+            self._ask("fetch", *quiet, *depth, self._remote, commit)
         except EvaluationError as error:
             raise EvaluationError(
                 f"commit {commit} is not in this clone and could not be fetched ({error}). "
@@ -53,7 +56,7 @@ class Clone:
 
     def remote_refs(self, *names: str) -> dict[str, str]:
         """Commit ids by full ref name, of those that `origin` has."""
-        lines = self._ask_origin("ls-remote", "--quiet", "origin", *names).decode(errors="replace").splitlines()
+        lines = self._ask("ls-remote", "--quiet", self._remote, *names).decode(errors="replace").splitlines()
         found = {ref: commit for commit, _, ref in (line.partition("\t") for line in lines)}
         return {name: found[name] for name in names if name in found}
 
@@ -67,7 +70,16 @@ class Clone:
     def _is_shallow(self) -> bool:
         return run_git(self.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
-    def _ask_origin(self, *arguments: str) -> bytes:
+    @property
+    def _remote(self) -> str:
+        """`origin`; where that is reached by SSH, for which a container has neither program nor key, its repository."""
+        return f"{self.server_url}/{self.repository}" if self.token and _is_ssh(self._origin) else "origin"
+
+    @property
+    def _origin(self) -> str:
+        return run_git(self.root, "remote", "get-url", "origin").decode(errors="replace").strip()
+
+    def _ask(self, *arguments: str) -> bytes:
         return run_git(self.root, *arguments, environment=self._access(), time_limit=_TIME_LIMIT)
 
     def _access(self) -> dict[str, str]:
@@ -89,12 +101,18 @@ class Clone:
         return never_ask | {"GIT_ALLOW_PROTOCOL": "https:http"} | config
 
     def _is_on_server(self) -> bool:
-        """Whether `origin` is where the token may go; its address stands in the workspace, where anything may stand."""
-        origin = run_git(self.root, "remote", "get-url", "origin").decode(errors="replace").strip()
+        """Whether we ask where the token may go: `origin` stands in the workspace, where anything may stand."""
+        if self._remote != "origin":
+            return True
         try:
-            return _host_of(origin) == _host_of(self.server_url)
+            return _host_of(self._origin) == _host_of(self.server_url)
         except ValueError:  # no address at all
             return False
+
+
+def _is_ssh(address: str) -> bool:
+    """``ssh://HOST/PATH``, or ``USER@HOST:PATH`` as scp writes it."""
+    return address.startswith("ssh://") or re.match(r"[^/@:]+@[^/:]+:", address) is not None
 
 
 def _host_of(url: str) -> tuple[str, str | None, int | None]:

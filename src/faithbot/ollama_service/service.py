@@ -7,16 +7,17 @@ import logging
 import os
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 import requests
 from docker.errors import APIError, DockerException
-from docker.types import DeviceRequest, LogConfig
+from docker.types import LogConfig
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.ollama_service.engine import connect_engine, explain, host_path, look_at_engine, refuse_checkout
+from faithbot.ollama_service.gpus import request_gpus
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
 from faithbot.ollama_service.network import address, join_network
 from faithbot.ollama_service.sizing import describe, environment, proxies, size_for
@@ -145,28 +146,48 @@ def remove_leftovers(owner: str) -> None:
 
 
 def _start(engine: Engine, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
-    client, own, machine = engine.client, engine.own, engine.machine
-    models = _models_on_host(own, settings)
-    image = ensure_image(client, settings.image, log)
-    sizing = size_for(machine)
-    log(describe(machine, sizing))
+    models = _models_on_host(engine.own, settings)
+    image = ensure_image(engine.client, settings.image, log)
     name, labels = f"faithbot-ollama-{secrets.token_hex(6)}", {_OWNER: settings.owner}
-    network = join_network(client, own, settings.network, name=name, labels=labels)
-    container = client.containers.create(
-        image, name=name, labels=labels, network=network, volumes={str(models): {"bind": _MODELS, "mode": "rw"}},
-        **_rights(), **_resources(machine, sizing),
-    )  # fmt: skip
-    container.start()
-    container.reload()
-    url = f"http://{address(container, own, network)}:{_PORT}"
-    return OllamaService(client, container, settings, url, sizing.parallel)
+    network = join_network(engine.client, engine.own, settings.network, name=name, labels=labels)
+    volumes = {str(models): {"bind": _MODELS, "mode": "rw"}}
+
+    def run(machine: Machine) -> OllamaService:
+        sizing = size_for(machine)
+        container = engine.client.containers.create(
+            image,
+            name=name,
+            labels=labels,
+            network=network,
+            volumes=volumes,
+            **_rights(),
+            **_resources(machine, sizing),
+        )
+        try:
+            container.start()
+        except APIError:
+            container.remove(force=True)
+            raise
+        log(describe(machine, sizing))
+        container.reload()
+        url = f"http://{address(container, engine.own, network)}:{_PORT}"
+        return OllamaService(engine.client, container, settings, url, sizing.parallel)
+
+    try:
+        return run(engine.machine)
+    except APIError as error:
+        if engine.machine.gpus is None:
+            raise
+        # An engine may know of GPUs that it has not, or whose driver does not work.
+        log(f"Docker cannot hand over the GPUs ({explain(error)})")
+        return run(replace(engine.machine, gpus=None))
 
 
 def _resources(machine: Machine, sizing: Sizing) -> dict[str, Any]:
     return {
         "environment": environment(machine, sizing) | proxies(os.environ),
         "use_config_proxy": False,
-        "device_requests": [DeviceRequest(count=-1, capabilities=[["gpu"]])] if machine.gpu else None,
+        "device_requests": request_gpus(machine.gpus),
         "mem_limit": sizing.memory_limit,
         "memswap_limit": sizing.memory_limit,
         "pids_limit": 4096,

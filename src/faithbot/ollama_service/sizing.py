@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from faithbot.ollama_service.gpus import find_gpus
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,12 +28,13 @@ class Machine:
 
     cpus: int
     memory: int
-    gpu: bool
+    gpus: str | None = None
+    """What :func:`find_gpus` tells."""
 
     @classmethod
     def of(cls, info: dict[str, Any]) -> Machine:
         """From the engine's answer to ``docker info``."""
-        return cls(cpus=info["NCPU"], memory=info["MemTotal"], gpu="nvidia" in (info.get("Runtimes") or {}))
+        return cls(cpus=info["NCPU"], memory=info["MemTotal"], gpus=find_gpus(info))
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def size_for(machine: Machine) -> Sizing:
     """A share of ``machine`` that leaves an eighth of the memory, 1 to 4 GiB, to the rest of the job."""
     reserve = min(max(machine.memory // 8, _LEAST_RESERVE), _LARGEST_RESERVE)
     memory = max(machine.memory - reserve, machine.memory // 2)
-    slots = _MOST_SLOTS if machine.gpu else min(machine.cpus // _CPUS_PER_SLOT, memory // _MEMORY_PER_SLOT)
+    slots = _MOST_SLOTS if machine.gpus else min(machine.cpus // _CPUS_PER_SLOT, memory // _MEMORY_PER_SLOT)
     return Sizing(memory_limit=memory, parallel=max(1, min(slots, _MOST_SLOTS)))
 
 
@@ -63,7 +66,7 @@ def environment(machine: Machine, sizing: Sizing) -> dict[str, str]:
         # Another job on this machine may be writing into the folder; and half a download is worth keeping.
         "OLLAMA_NOPRUNE": "1",
     }
-    if not machine.gpu:
+    if machine.gpus is None:
         settings["GOMP_SPINCOUNT"] = "10000"  # threads that wait in long loops starve those of the other models
     return settings
 
@@ -76,6 +79,6 @@ def proxies(ours: Mapping[str, str]) -> dict[str, str]:
 
 def describe(machine: Machine, sizing: Sizing) -> str:
     """The sizing in one line."""
-    hardware = f"{machine.cpus} CPU{'s' if machine.cpus > 1 else ''}{' and all GPUs' if machine.gpu else ''}"
+    hardware = f"{machine.cpus} CPU{'s' if machine.cpus > 1 else ''}{' and all GPUs' if machine.gpus else ''}"
     requests = "one request at a time" if sizing.parallel == 1 else f"{sizing.parallel} requests at a time"
     return f"Ollama gets {hardware}, {sizing.memory_limit / GIB:.1f} of {machine.memory / GIB:.1f} GiB, {requests}"
