@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,12 +160,11 @@ async def _check_all(
     """All claims judged, in their order."""
     judge.reserve(max(sum(map(estimate_tokens, (row.claim, *row.contexts))) for row in labelled))
     progress.start(len(labelled), "claims")
-    slots = asyncio.Semaphore(models.parallel_calls)
 
-    async def check(number: int, row: LabelledClaim) -> Claim:
-        async with slots:
-            claim = await judge.check(row.claim, row.contexts)
-            progress.advance(f"claim {number}")
-            return claim
+    async def check(numbered: tuple[int, LabelledClaim]) -> Claim:
+        number, row = numbered
+        claim = await judge.check(row.claim, row.contexts)
+        progress.advance(f"claim {number}")
+        return claim
 
-    return list(await asyncio.gather(*(check(number, row) for number, row in enumerate(labelled, start=1))))
+    return await models.work_on(enumerate(labelled, start=1), check)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,15 +80,13 @@ async def judge_file(path: Path, method: str | None, model: str | None, cache: P
     async with ModelPool(cache) as models:
         judge = open_judge(settings, models.open, cache=cache)
         judge.reserve(max(_tokens(row) for row in rows.values() if isinstance(row, AnswerRow)))
-        slots = asyncio.Semaphore(models.parallel_calls)
 
-        async def work(place: str, row: AnswerRow | UnreadableRow) -> Judgement:
-            async with slots:
-                judged = await _judge_row(judge, row)
-                progress.advance(place)
-                return judged
+        async def work(placed: tuple[str, AnswerRow | UnreadableRow]) -> Judgement:
+            judged = await _judge_row(judge, placed[1])
+            progress.advance(placed[0])
+            return judged
 
-        judgements = await asyncio.gather(*(work(place, row) for place, row in rows.items()))
+        judgements = await models.work_on(rows.items(), work)
     lines = [_output(row.id, judgement) for row, judgement in zip(rows.values(), judgements, strict=True)]
     return JudgedFile(lines, summary(judgements))
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import asyncio
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from faithbot.models.cache import BusyClock, CachedModel
 from faithbot.models.registry import open_model
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
     from types import TracebackType
 
     from faithbot.models.protocol import Model
+
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 class ModelPool:
@@ -42,6 +48,16 @@ class ModelPool:
     def parallel_calls(self) -> int:
         """Answers to work on at once: one more than the models can, so that none waits for the client."""
         return 1 + max((model.parallel for model in self._models.values()), default=1)
+
+    async def work_on(self, items: Iterable[Item], work: Callable[[Item], Awaitable[Done]]) -> list[Done]:
+        """What the work makes of each item, in their order; at most :attr:`parallel_calls` are under way."""
+        slots = asyncio.Semaphore(self.parallel_calls)
+
+        async def work_in_turn(item: Item) -> Done:
+            async with slots:
+                return await work(item)
+
+        return await asyncio.gather(*map(work_in_turn, items))
 
     @property
     def calls(self) -> int:

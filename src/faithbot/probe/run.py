@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -107,7 +106,7 @@ async def probe(request: ProbeRequest, progress: Progress) -> ProbeReport:
     async with ModelPool(request.cache) as models:
         judge = open_judge(settings, models.open, files, request.cache)
         fingerprint = await judge.fingerprint()
-        judged = await _check_all(judge, probes, models.parallel_calls, progress)
+        judged = await _check_all(judge, probes, models, progress)
     result = count_found(judged, fingerprint)
     given_up = None
     if output is not None and request.output is not None:
@@ -152,21 +151,20 @@ def _load(root: Path, request: ProbeRequest) -> LoadedConfig:
 
 
 async def _check_all(
-    judge: Judge, probes: Sequence[Probe], parallel: int, progress: Progress
+    judge: Judge, probes: Sequence[Probe], models: ModelPool, progress: Progress
 ) -> tuple[JudgedProbe, ...]:
-    """All probes judged, in their order, at most ``parallel`` at once."""
+    """All probes judged, in their order."""
     judge.reserve(max(sum(map(estimate_tokens, (probe.text, *probe.contexts))) for probe in probes))
     progress.start(len(probes), "sentences")
-    slots = asyncio.Semaphore(parallel)
-    judged: dict[Probe, JudgedProbe] = {}
 
-    async def check(probe: Probe) -> None:
-        async with slots:
-            judged[probe] = _judged(probe, await judge.check(probe.text, probe.contexts))
-            progress.advance(probe.kind)
+    async def check(probe: Probe) -> JudgedProbe:
+        judged = _judged(probe, await judge.check(probe.text, probe.contexts))
+        progress.advance(probe.kind)
+        return judged
 
     # Those with the same passages one after another: they share the longest part of their prompt.
-    await asyncio.gather(*map(check, sorted(probes, key=lambda probe: probe.contexts)))
+    in_turn = sorted(probes, key=lambda probe: probe.contexts)
+    judged = dict(zip(in_turn, await models.work_on(in_turn, check), strict=True))
     return tuple(judged[probe] for probe in probes)
 
 
