@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from faithbot.judge.protocol import SUPPORTED_FROM
 from faithbot.judge.relevance import RELEVANCE_OPTION
 from faithbot.platt import Platt
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from faithbot.judge.calibration import CalibrationFile, PlattCalibration
     from faithbot.judge.protocol import Claim, Judge, JudgeFingerprint, Judgement, Support
 
-SUPPORTED_FROM = 0.5
-"""Calibrated P(supported) from which on a claim counts as supported."""
 _OPTION = "calibration"
 
 

@@ -18,6 +18,9 @@ Support = Literal["supported", "contradicted", "not_found"]
 NumberCheck = Literal["agree", "missing", "conflict"]
 """The numbers of a claim, compared by code: all stand in the contexts, one does not, or another stands in its place."""
 
+SUPPORTED_FROM = 0.5
+"""P(supported) from which on a claim counts as supported: more likely so than not."""
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from faithbot.judge.context_index import ClaimWords
 from faithbot.judge.evidence import evidence_of
 from faithbot.judge.number_guard import LIKELIHOOD_RATIOS, compare_numbers, weigh_numbers
-from faithbot.judge.protocol import STATES_NO_FACT, Claim, Judgement
-from faithbot.judge.windows import SUPPORTED_FROM
+from faithbot.judge.protocol import STATES_NO_FACT, SUPPORTED_FROM, Claim, Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from faithbot.judge.context_index import ClaimWords, ContextIndex
+from faithbot.judge.protocol import SUPPORTED_FROM
 from faithbot.judge.splitting import Span, split_sentences
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from faithbot.judge.protocol import Support
 
-SUPPORTED_FROM = 0.5
-"""P(supported) from which on a claim counts as supported: more likely so than not."""
 _LARGEST_OVERLAP = 0.25
 """Share of a window that the repeated sentence may take: a longer one is not repeated."""
 
