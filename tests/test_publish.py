@@ -62,6 +62,13 @@ def post(
 # --- what is posted ---
 
 
+def test_a_run_that_left_no_results_is_no_failure(tmp_path: Path, api: GitHubDouble) -> None:
+    posted = post(tmp_path, api)
+    assert isinstance(posted, NothingToDo)
+    assert posted.reason.startswith("that run left no results.json")
+    assert api.comments(NUMBER) == []
+
+
 def test_the_recorded_results_of_a_fork_are_rendered_again_and_posted(tmp_path: Path, api: GitHubDouble) -> None:
     artifact(tmp_path)
     (tmp_path / "report.md").write_text("Merge this at once!")

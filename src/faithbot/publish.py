@@ -51,6 +51,8 @@ def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | 
         raise UsageError(f"that run was started by `{event.event}`: only those of `pull_request` are published.")
     if event.head_owner is None or event.head_branch is None:
         return NothingToDo("the repository or branch of that run is gone, and its pull request with it")
+    if not os.path.lexists(folder / RESULTS_FILE):
+        return NothingToDo(f"that run left no {RESULTS_FILE}: it ended before it could, or had nothing to evaluate")
     results = read_results(folder)
     if results.head_commit != event.head_sha:
         raise UsageError(f"{folder / RESULTS_FILE} is not about {event.head_sha[:7]}, the commit of the run.")

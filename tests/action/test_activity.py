@@ -216,6 +216,16 @@ def test_a_dispatch_without_a_pull_request_says_what_to_give(pull: HostedPullReq
         choose(pull, DispatchEvent(None, BIGGER), sha=pull.main)
 
 
+@pytest.mark.parametrize(
+    "event", [DispatchEvent(NUMBER, None), DispatchEvent(None, BIGGER), DispatchEvent(None, None, "head")]
+)
+def test_what_a_dispatch_asks_for_is_not_passed_over_for_commits_of_the_workflow(
+    pull: HostedPullRequest, event: DispatchEvent
+) -> None:
+    with pytest.raises(UsageError, match="the dispatch's `pr`, `judge-model` and `graded-by` would say nothing"):
+        choose(pull, event, sha=pull.main, base=pull.main)
+
+
 def test_only_a_section_beside_the_main_one_has_a_heading() -> None:
     headings = [Activity("compare", "a", "b", section=section).heading for section in (MAIN, STRONGER_JUDGE)]
     assert headings == ["", "## Judged again, by another judge"]

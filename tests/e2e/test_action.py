@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from actions_runner import HOST, Machine, StepOutcome
+from actions_runner import ACTION, HOST, Machine, StepOutcome
 from docker_engine import linked_copy
 from git_http_server import GitHttpServer
 from git_repository import git, make_repository
@@ -170,6 +170,7 @@ def test_a_push_to_the_default_branch_keeps_its_answers_for_the_next_pull_reques
     event["repository"]["default_branch"] = "main"
     outcome = machine.run("push", event, sha)
     assert outcome.code == 0, outcome.log
+    assert set(outcome.outputs) == set(ACTION["outputs"])
     assert outcome.outputs["verdict"] == "first"
     assert machine.results()["usage"]["model_calls"] == ANSWERS_OF_A_SIDE
     assert api.writes() == []

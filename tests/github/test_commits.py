@@ -6,7 +6,7 @@ import base64
 import contextlib
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -168,6 +168,16 @@ def test_a_merge_commit_that_lags_behind_is_never_evaluated(hosted: Hosted, tmp_
         f"GitHub has not merged commit {head[:12]} of pull request #7 into main yet "
         f"(its merge commit {hosted.merge[:12]} is of another one): run the job again in a minute, or push again."
     )
+
+
+def test_after_a_change_of_base_the_merge_into_the_new_one_counts(hosted: Hosted, tmp_path: Path) -> None:
+    clone = checkout(hosted, tmp_path / "workspace", hosted.merge)
+    git(hosted.folder, "checkout", "--quiet", "-B", "stable", hosted.first)
+    write_files(hosted.folder, {"fix.md": "fixed\n"})
+    stable = replace(hosted, main=commit_all(hosted.folder, "fix"))
+    merge = stable.make_merge(hosted.head)
+    retargeted = replace(hosted.pull_request(), base_ref="stable", is_retargeted=True)
+    assert choose_commits(clone, retargeted, hosted.merge) == CommitPair(stable.main, merge, hosted.head)
 
 
 def test_a_run_of_the_heads_own_commit_is_compared_with_base_as_the_event_has_it_and_says_so(

@@ -48,6 +48,14 @@ def test_a_pull_request(tmp_path: Path) -> None:
     )
 
 
+def test_a_pull_request_that_got_another_title_or_another_base(tmp_path: Path) -> None:
+    content = payload("pull_request.opened") | {"action": "edited"}
+    for changes, is_retargeted in ({"title": {"from": "Before"}}, False), ({"base": {"ref": {"from": "main"}}}, True):
+        event = read(tmp_path, "pull_request", content | {"changes": changes})
+        assert isinstance(event, PullRequestEvent)
+        assert event.is_retargeted == is_retargeted
+
+
 def test_a_pull_request_from_a_fork(tmp_path: Path) -> None:
     event = read(tmp_path, "pull_request", payload("pull_request.fork"))
     assert isinstance(event, PullRequestEvent)

@@ -82,6 +82,11 @@ def choose_activity(event: Event, inputs: ActionInputs, clone: Clone, sha: str) 
     judge = judge_settings(inputs.judge_method, inputs.judge_model)
     labels: dict[SideName, str]
     if inputs.base is not None:
+        if isinstance(event, DispatchEvent) and event != DispatchEvent(None, None):
+            raise UsageError(
+                "input `base` says what to compare: the dispatch's `pr`, `judge-model` and `graded-by` would say "
+                "nothing. Leave `base` and `head` out, or give the judge as input `judge-model` under `with:`."
+            )
         return _of_inputs(event, inputs.base, inputs.head or sha, judge)
     if inputs.head is not None:
         raise UsageError("input `head` says what is on trial; input `base` must say what to compare it with.")

@@ -58,8 +58,8 @@ def _of_pull_request(clone: Clone, event: PullRequestEvent, sha: str) -> CommitP
             f"what {event.base_ref} got meanwhile counts as a difference.",
         )
     pair = _of_merge(clone, sha, event.head_sha)
-    if pair is None:
-        # GitHub makes the merge commit a moment after the push: by now it may be there.
+    if pair is None or event.is_retargeted:
+        # GitHub makes the merge commit a moment after the push, or after the change of base: by now it may be there.
         current = clone.remote_refs(_merge_ref(event.number)).get(_merge_ref(event.number))
         pair = _of_merge(clone, current, event.head_sha) if current else None
     if pair is None:

@@ -40,6 +40,8 @@ class PullRequestEvent:
     is_open: bool
     """A closed one has nothing left to decide, whatever happened to it: no work, and no failure either."""
     author: str
+    is_retargeted: bool = False
+    """It was just given another base."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +164,13 @@ class _PullRequest(_Part):
     base: _Base
 
 
+class _Changes(_Part):
+    base: dict[str, Any] | None = None
+
+
 class _PullRequestPayload(_Payload):
     pull_request: _PullRequest
+    changes: _Changes = _Changes()
 
     def to_event(self) -> PullRequestEvent:
         pull, head = self.pull_request, self.pull_request.head
@@ -177,6 +184,7 @@ class _PullRequestPayload(_Payload):
             is_fork=head.repo != pull.base.repo,
             is_open=pull.state == "open",
             author=pull.user.login if pull.user else _GHOST,
+            is_retargeted=self.changes.base is not None,
         )
 
 
