@@ -93,7 +93,8 @@ Line = Annotated[str, AfterValidator(_one_line)]
 class _Section(BaseModel):
     """A mapping of the file: unknown keys are errors, with the key that was probably meant."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A part is built when the whole is: built twice, it would cost each start of a command a tenth of a second.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -29,7 +29,7 @@ only head retrieved, or on none that either side retrieved."""
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class AnswerRecord(_Record):

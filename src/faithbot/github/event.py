@@ -130,7 +130,7 @@ def read_event(runner: Runner) -> Event:
 class _Part(BaseModel):
     """A piece of a payload. GitHub sends far more, and more every year: it is ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class _Payload(_Part, ABC):
