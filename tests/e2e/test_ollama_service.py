@@ -89,13 +89,17 @@ def models_of(service: OllamaService) -> list[str]:
 def test_it_starts_serves_the_folder_and_is_gone_at_once(
     docker_client: DockerClient, settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("HTTPS_PROXY", "http://mona:s3cret@proxy:3128")
+    monkeypatch.setenv("HTTP_PROXY", "mona:s3cret@proxy:3128")
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
     lines: list[str] = []
     with start_service(settings, lines.append) as service:
         assert models_of(service) == [MODEL]
         assert [line.split()[0] for line in lines] == ["Ollama", "Ollama"]
         assert "Listening on" in service.logs(200)
+        assert "HTTPS_PROXY:http://proxy:3128" in service.logs(200)
+        assert "HTTP_PROXY:proxy:3128" in service.logs(200)
+        assert "s3cret" not in service.logs(200)
 
         container = docker_client.containers.get(service.container_id)
         configured, granted = container.attrs["Config"], container.attrs["HostConfig"]
@@ -162,13 +166,16 @@ def test_gpus_that_the_engine_cannot_hand_over_after_all_are_done_without(
     assert "GPU" not in lines[1]
 
 
-def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings) -> None:
+def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     (settings.models_dir / "blobs").rename(settings.models_dir / "elsewhere")
     (settings.models_dir / "blobs").write_text("not a folder")
+    monkeypatch.setenv("HTTPS_PROXY", "http://mona:s3cret@proxy:3128")
     with pytest.raises(
         EvaluationError, match=r"Ollama ended with code 1 before it answered\. It wrote:(\n  \| .*)+blobs"
-    ):
+    ) as told:
         start_service(settings, print)
+    assert "HTTPS_PROXY:http://proxy:3128" in str(told.value)
+    assert "s3cret" not in str(told.value)
 
 
 def test_an_image_that_cannot_be_had(settings: ServiceSettings) -> None:
