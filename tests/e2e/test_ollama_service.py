@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
 import subprocess
-import tarfile
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,7 +25,6 @@ from faithbot.ollama_service import (
     start_service,
 )
 from faithbot.ollama_service.gpus import RUNTIME
-from faithbot.ollama_service.image import ensure_image
 from faithbot.ollama_service.pull import pull_models
 from faithbot.ollama_service.sizing import proxies
 from ollama_process import MODEL
@@ -176,34 +173,6 @@ def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings, m
         start_service(settings, print)
     assert "HTTPS_PROXY:http://proxy:3128" in str(told.value)
     assert "s3cret" not in str(told.value)
-
-
-def test_an_image_that_cannot_be_had(settings: ServiceSettings) -> None:
-    image = "127.0.0.1:9/ollama:0.1"  # no registry listens there
-    missing = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=image)
-    with pytest.raises(EvaluationError, match=rf"cannot pull the image {image}: .*refused.*Check ollama-image"):
-        start_service(missing, print)
-
-
-def test_a_pinned_image_is_pulled_once(docker_client: DockerClient, tmp_path: Path) -> None:
-    with docker_engine.registry(tmp_path) as address:
-        name = f"{address}/tiny"
-        docker_client.api.import_image(src=tiny_file_system(), repository=name, tag="1")
-        docker_client.images.push(name, "1")
-        digest = docker_client.images.get_registry_data(f"{name}:1").id
-        docker_client.images.remove(f"{name}:1")
-        lines: list[str] = []
-        found = [ensure_image(docker_client, f"{name}:1@{digest}", lines.append) for _ in range(2)]
-        docker_client.images.remove(f"{name}@{digest}")
-    assert found == [f"{name}@{digest}"] * 2
-    assert lines == [f"pulling the image {name}:1@{digest}"]
-
-
-def tiny_file_system() -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as tar:
-        tar.addfile(tarfile.TarInfo("empty"))
-    return file.getvalue()
 
 
 def test_what_docker_refuses_is_told_in_its_own_words(settings: ServiceSettings) -> None:

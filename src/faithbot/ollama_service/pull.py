@@ -7,19 +7,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import stamina
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
 from faithbot.models.transport import TransientError, trusted_certificates
+from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
 from faithbot.ollama_service.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
-_TRIES = 5
-_FIRST_WAIT = 1.0
-"""Seconds before the second try; doubled before each further one."""
 _SILENCE = 600.0
 """Checking the digest of a large file says nothing for minutes."""
 _SECONDS_BETWEEN_LINES = 5.0
@@ -34,7 +31,7 @@ def pull_models(
     log: Callable[[str], None],
     *,
     trusted: Container[str] = (),
-    first_wait: float = _FIRST_WAIT,
+    first_wait: float = FIRST_WAIT,
 ) -> None:
     """Make sure that the server at ``url`` has these models, named as ``ollama pull`` takes them.
 
@@ -83,17 +80,14 @@ def _pull(http: httpx.Client, name: str, log: Callable[[str], None], first_wait:
     started = time.monotonic()
     progress = _Progress(name, log)
     try:
-        for attempt in stamina.retry_context(
-            on=(TransientError, httpx.TransportError), attempts=_TRIES, timeout=None, wait_initial=first_wait,
-            wait_max=60 * first_wait, wait_jitter=first_wait,
-        ):  # fmt: skip
+        for attempt in tries((TransientError, httpx.TransportError), first_wait):
             if attempt.num > 1:
-                log(f"pulling {name}: broke off, try {attempt.num} of {_TRIES}")
+                log(f"pulling {name}: broke off, try {attempt.num} of {TRIES}")
             with attempt:
                 _pull_once(http, name, progress)
     except (TransientError, httpx.TransportError) as error:
         raise EvaluationError(
-            f"model '{name}' could not be pulled in {_TRIES} tries, the last of which ended with: "
+            f"model '{name}' could not be pulled in {TRIES} tries, the last of which ended with: "
             f"{without_userinfo(str(error))}. "
             "What was pulled is kept: once the registry is reached again, repeat the job."
         ) from error
