@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from faithbot.github.runner import Runner
 
 KEPT = "faithbot"
-"""Folder of calls and models under `runner.temp`."""
+"""Folder of calls and models under `runner.temp`, or under the home."""
+_HOME_ON_RUNNER = "${{ runner.temp }}/_github_home"
+"""How a workflow names a container's home. The runner empties it before each job, as all of `runner.temp`."""
 
 
 def kept_folder(runner: Runner, environ: Mapping[str, str], variable: str, name: str) -> Path:
@@ -22,15 +24,29 @@ def kept_folder(runner: Runner, environ: Mapping[str, str], variable: str, name:
     """
     if given := environ.get(variable):
         return Path(given)
-    return (runner.temp or Path.home()) / KEPT / name
+    return keeping_folder(runner.temp) / KEPT / name
+
+
+def keeping_folder(temp: Path | None) -> Path:
+    """`runner.temp`, else the home, which every runner shares with its containers."""
+    return temp or Path.home()
+
+
+def tell_what_is_not_kept(runner: Runner, say: Callable[[str], None]) -> None:
+    """A line about a runner that does not mount `runner.temp`."""
+    if runner.temp is None:
+        say(
+            f"this runner does not mount runner.temp into containers: models and calls are kept in {Path.home()} and "
+            f"gone with the job, unless it caches {_HOME_ON_RUNNER}/{KEPT}. Update the runner"
+        )
 
 
 def hand_over_all(folders: Iterable[Path], workspace: Path, temp: Path | None) -> None:
     """Leave no file of root's where the runner's user wants to cache or remove it."""
     for folder in folders:
         hand_over(folder, like=workspace)
-    if temp is not None:
-        hand_over(temp / KEPT, like=temp)
+    keeping = keeping_folder(temp)
+    hand_over(keeping / KEPT, like=keeping)
 
 
 def hand_over(folder: Path, like: Path) -> None:
