@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -595,6 +596,19 @@ def test_the_clean_up_hands_over_what_a_killed_step_could_not(job: Job, monkeypa
     left = leave_files(job)
     clean_up_after(job, monkeypatch)
     assert {path.stat().st_uid for path in left} == {RUNNER}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_a_folder_that_became_a_link_meanwhile_is_not_cleaned_up_through_it(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull, artifact_dir="out/report")
+    (mine,) = leave_files(job, "elsewhere/report/a")
+    shutil.rmtree(job.workspace / "out")
+    (job.workspace / "out").symlink_to(job.folder / "elsewhere")
+    clean_up_after(job, monkeypatch)
+    assert (mine.stat().st_uid, mine.parent.stat().st_uid) == (0, 0)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")

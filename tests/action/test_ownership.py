@@ -47,6 +47,24 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Path) -> None:
     assert os.lstat(workspace.parent / "outside.txt").st_uid == os.getuid()
 
 
+@pytest.mark.parametrize("folder", ["away/elsewhere", "report/away/elsewhere"])
+def test_a_link_on_the_way_to_the_folder_is_not_followed(workspace: Path, folder: str) -> None:
+    (workspace / "away").symlink_to(workspace.parent)
+    elsewhere = workspace.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.txt").write_text("mine")
+    hand_over(workspace / folder, like=workspace)
+    assert {os.lstat(path).st_uid for path in (elsewhere, elsewhere / "mine.txt")} == {os.getuid()}
+
+
+def test_links_that_lead_to_the_workspace_are_the_runners_own(workspace: Path) -> None:
+    reached = workspace.parent / "link"
+    reached.symlink_to(workspace)
+    os.lchown(reached, RUNNER, RUNNER)
+    hand_over(reached / "report", like=reached)
+    assert os.lstat(workspace / "report" / "deep").st_uid == RUNNER
+
+
 def test_what_is_kept_lies_in_the_folder_that_the_runner_shares(tmp_path: Path) -> None:
     (tmp_path / "temp").mkdir()
     runner, said = make_runner(tmp_path), list[str]()

@@ -52,9 +52,10 @@ def hand_over_all(folders: Iterable[Path], workspace: Path, temp: Path | None) -
 def hand_over(folder: Path, like: Path) -> None:
     """Give a folder and all in it to the owner of ``like``, so that the runner can cache and remove it.
 
-    Links are given away, not followed. What cannot be given away stays as it is.
+    Links are given away, not followed: a pull request may have put them there, also on the way to the folder. What
+    cannot be given away stays as it is.
     """
-    if folder.is_symlink() or not folder.is_dir():
+    if not folder.is_dir() or _leads_through_link(folder, like):
         return
     owner = os.lstat(like)
     for place, folders, files in os.walk(folder):
@@ -64,3 +65,9 @@ def hand_over(folder: Path, like: Path) -> None:
                     os.lchown(path, owner.st_uid, owner.st_gid)
             except OSError:
                 continue
+
+
+def _leads_through_link(folder: Path, trusted: Path) -> bool:
+    """Whether a part of the path is a link; those that lead to ``trusted`` as well are the runner's own."""
+    own = (trusted, *trusted.parents)
+    return any(part.is_symlink() for part in (folder, *folder.parents) if part not in own)
