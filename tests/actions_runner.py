@@ -56,6 +56,8 @@ class Machine:
     repository: str
     ollama_image: str
     server_url: str = "https://github.com"
+    mounts_temp: bool = True
+    """Older runners do not, and yet name it, by their own path."""
     name: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex[:8]}")
 
     def __post_init__(self) -> None:
@@ -69,7 +71,7 @@ class Machine:
     @property
     def models(self) -> Path:
         """Where the action keeps Ollama's models unless told otherwise."""
-        return self.root / "temp" / "faithbot" / "models"
+        return self.root / ("temp" if self.mounts_temp else "home") / "faithbot" / "models"
 
     def run(self, event: str, payload: Mapping[str, Any], sha: str, **options: Any) -> StepOutcome:
         """One step, from start to end."""
@@ -114,7 +116,8 @@ class Machine:
             command += ["-e", variable]
         command += ["-v", "/var/run/docker.sock:/var/run/docker.sock"]
         for folder, target in _FOLDERS.items():
-            command += ["-v", f"{self.root / folder}:{target}"]
+            if folder != "temp" or self.mounts_temp:
+                command += ["-v", f"{self.root / folder}:{target}"]
         if network:
             command += ["--network", network]
         command += ["--entrypoint", entrypoint, self.image]
@@ -151,7 +154,7 @@ class Machine:
             "GITHUB_WORKFLOW": "faithbot",
             "GITHUB_WORKSPACE": "/github/workspace",
             "RUNNER_NAME": self.name,
-            "RUNNER_TEMP": "/github/runner_temp",
+            "RUNNER_TEMP": "/github/runner_temp" if self.mounts_temp else "/home/runner/work/_temp",
             "RUNNER_OS": "Linux",
             "ACTIONS_RUNTIME_TOKEN": "runtime-secret",
         }

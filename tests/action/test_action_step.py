@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -147,6 +148,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.setattr("faithbot.github.api._SECONDS_BETWEEN_WRITES", 0.0)
     with GitHubDouble(REPOSITORY) as api:
         api.add_token(TOKEN)
+        (tmp_path / "temp").mkdir()
         yield Job(tmp_path, api, capsys)
 
 
@@ -592,23 +594,53 @@ def test_the_clean_up_hands_over_what_a_killed_step_could_not(job: Job, monkeypa
     pull = open_pull_request(job, {"README.md": "Hello, world\n"})
     job.run(pull, artifact_dir="out/report", models_dir="models")
     left = leave_files(job)
+    clean_up_after(job, monkeypatch)
+    assert {path.stat().st_uid for path in left} == {RUNNER}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_a_folder_that_became_a_link_meanwhile_is_not_cleaned_up_through_it(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull, artifact_dir="out/report")
+    (mine,) = leave_files(job, "elsewhere/report/a")
+    shutil.rmtree(job.workspace / "out")
+    (job.workspace / "out").symlink_to(job.folder / "elsewhere")
+    clean_up_after(job, monkeypatch)
+    assert (mine.stat().st_uid, mine.parent.stat().st_uid) == (0, 0)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_what_lies_in_the_home_instead_is_handed_over_as_well(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    (job.folder / "temp").rmdir()  # an older runner mounts none
+    monkeypatch.setenv("HOME", str(job.folder / "home"))
+    pull = open_pull_request(job, {"README.md": "Hello, world\n"})
+    job.run(pull, models_dir="models")
+    left = leave_files(job, "home/faithbot/calls/a", "home/models/a")
+    clean_up_after(job, monkeypatch)
+    assert {path.stat().st_uid for path in left} == {RUNNER}
+
+
+def clean_up_after(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the runner does at the end of the job, with the state that the step saved."""
     monkeypatch.setenv("GITHUB_WORKSPACE", str(job.workspace))
     monkeypatch.setenv("RUNNER_TEMP", str(job.folder / "temp"))
     for name, value in variables_of(job.folder / "state").items():
         monkeypatch.setenv(f"STATE_{name}", value)
     clean_up()
-    assert {path.stat().st_uid for path in left} == {RUNNER}
 
 
-def leave_files(job: Job) -> list[Path]:
+def leave_files(job: Job, *names: str) -> list[Path]:
     """Files of root's in folders of the runner's user."""
-    names = ("workspace/out/report/a", "temp/faithbot/calls/a", "temp/models/a")
+    names = names or ("workspace/out/report/a", "temp/faithbot/calls/a", "temp/models/a")
     files = [job.folder / name for name in names]
     for file in files:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("a")
-    for folder in (job.workspace, job.folder / "temp"):
-        os.chown(folder, RUNNER, RUNNER)
+    for name in ("workspace", "temp", "home"):
+        if (job.folder / name).is_dir():
+            os.chown(job.folder / name, RUNNER, RUNNER)
     return files
 
 

@@ -12,6 +12,7 @@ import subprocess
 import time
 import zipfile
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -440,3 +441,19 @@ def test_a_run_on_a_schedule_measures_the_noise(origin: Path, machine: Machine, 
     assert {side["label"].partition(", ")[2] for side in results["sides"].values()} == {"run 1", "run 2"}
     assert results["usage"]["model_calls"] == 0  # two runs were answered by the push
     assert len(api.writes()) == writes
+
+
+def test_a_runner_that_does_not_mount_its_temp_keeps_everything_in_the_home(
+    origin: Path, machine: Machine, api: GitHubDouble, models_folder: Path, tmp_path: Path
+) -> None:
+    old = replace(machine, root=tmp_path, mounts_temp=False)
+    old.models.parent.mkdir(parents=True)
+    linked_copy(models_folder, old.models)
+    pull = open_pull(origin, "reworded")
+    api.add_pull_request(NUMBER, pull.head, head="acme:reworded")
+    check_out(origin, old, pull.merge)
+    outcome = old.run("pull_request", opened(pull, "reworded"), pull.merge)
+    assert (outcome.code, outcome.outputs["verdict"]) == (0, "pass"), outcome.log
+    assert outcome.log.count("this runner does not mount runner.temp into containers") == 1
+    assert "smollm2:135m is there already" in outcome.log
+    assert list((old.root / "home" / "faithbot" / "calls").iterdir())

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
 import subprocess
-import tarfile
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,7 +25,6 @@ from faithbot.ollama_service import (
     start_service,
 )
 from faithbot.ollama_service.gpus import RUNTIME
-from faithbot.ollama_service.image import ensure_image
 from faithbot.ollama_service.pull import pull_models
 from faithbot.ollama_service.sizing import proxies
 from ollama_process import MODEL
@@ -89,13 +86,17 @@ def models_of(service: OllamaService) -> list[str]:
 def test_it_starts_serves_the_folder_and_is_gone_at_once(
     docker_client: DockerClient, settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("HTTPS_PROXY", "http://mona:s3cret@proxy:3128")
+    monkeypatch.setenv("HTTP_PROXY", "mona:s3cret@proxy:3128")
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
     lines: list[str] = []
     with start_service(settings, lines.append) as service:
         assert models_of(service) == [MODEL]
         assert [line.split()[0] for line in lines] == ["Ollama", "Ollama"]
         assert "Listening on" in service.logs(200)
+        assert "HTTPS_PROXY:http://proxy:3128" in service.logs(200)
+        assert "HTTP_PROXY:proxy:3128" in service.logs(200)
+        assert "s3cret" not in service.logs(200)
 
         container = docker_client.containers.get(service.container_id)
         configured, granted = container.attrs["Config"], container.attrs["HostConfig"]
@@ -162,41 +163,16 @@ def test_gpus_that_the_engine_cannot_hand_over_after_all_are_done_without(
     assert "GPU" not in lines[1]
 
 
-def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings) -> None:
+def test_a_container_that_dies_gives_its_last_words(settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     (settings.models_dir / "blobs").rename(settings.models_dir / "elsewhere")
     (settings.models_dir / "blobs").write_text("not a folder")
+    monkeypatch.setenv("HTTPS_PROXY", "http://mona:s3cret@proxy:3128")
     with pytest.raises(
         EvaluationError, match=r"Ollama ended with code 1 before it answered\. It wrote:(\n  \| .*)+blobs"
-    ):
+    ) as told:
         start_service(settings, print)
-
-
-def test_an_image_that_cannot_be_had(settings: ServiceSettings) -> None:
-    image = "127.0.0.1:9/ollama:0.1"  # no registry listens there
-    missing = ServiceSettings(models_dir=settings.models_dir, owner=OWNER, image=image)
-    with pytest.raises(EvaluationError, match=rf"cannot pull the image {image}: .*refused.*Check ollama-image"):
-        start_service(missing, print)
-
-
-def test_a_pinned_image_is_pulled_once(docker_client: DockerClient, tmp_path: Path) -> None:
-    with docker_engine.registry(tmp_path) as address:
-        name = f"{address}/tiny"
-        docker_client.api.import_image(src=tiny_file_system(), repository=name, tag="1")
-        docker_client.images.push(name, "1")
-        digest = docker_client.images.get_registry_data(f"{name}:1").id
-        docker_client.images.remove(f"{name}:1")
-        lines: list[str] = []
-        found = [ensure_image(docker_client, f"{name}:1@{digest}", lines.append) for _ in range(2)]
-        docker_client.images.remove(f"{name}@{digest}")
-    assert found == [f"{name}@{digest}"] * 2
-    assert lines == [f"pulling the image {name}:1@{digest}"]
-
-
-def tiny_file_system() -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as tar:
-        tar.addfile(tarfile.TarInfo("empty"))
-    return file.getvalue()
+    assert "HTTPS_PROXY:http://proxy:3128" in str(told.value)
+    assert "s3cret" not in str(told.value)
 
 
 def test_what_docker_refuses_is_told_in_its_own_words(settings: ServiceSettings) -> None:

@@ -129,6 +129,42 @@ def test_a_server_that_is_not_there_or_is_no_ollama() -> None:
         pull(server.url, "gemma3:1b")
 
 
+NO_OLLAMA = [Answer((b"nginx",), 401), json_answer(["nginx"])]
+
+
+@pytest.mark.parametrize("answer", NO_OLLAMA, ids=["refused", "no Ollama"])
+def test_the_password_of_an_address_is_not_told(answer: Answer) -> None:
+    with ScriptedServer({TAGS: [answer]}) as server, pytest.raises(EvaluationError) as told:
+        pull(server.url.replace("://", "://mona:s3cret@"), "gemma3:1b")
+    assert f"Ollama at {server.url} does not say which models it has" in str(told.value)
+    assert "s3cret" not in str(told.value)
+    assert server.headers[0]["Authorization"].startswith("Basic ")
+
+
+PROXY = "http://mona:s3cret@proxy:3128"
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        [json_answer({"error": f"parse {PROXY}: broken"}, 400)],
+        [lines_answer({"error": f"dial {PROXY}: timeout"})] * 5,
+        [lines_answer({"status": f"asking {PROXY}"})] * 5,
+        [Answer((b"<p>%b%b" % (b"x" * 180, PROXY.encode()),), 502)] * 5,
+    ],
+    ids=["refused", "error line", "ends early", "a proxy's page, cut in the middle of the password"],
+)
+def test_a_password_that_ollama_or_a_proxy_tells_is_not_passed_on(failed: list[Answer]) -> None:
+    with (
+        ScriptedServer({TAGS: [NOTHING_YET], PULL: failed}) as server,
+        pytest.raises((EvaluationError, UsageError)) as told,
+    ):
+        pull(server.url, "gemma3:1b")
+    assert "http://" in str(told.value)
+    assert "mona" not in str(told.value)
+    assert "s3c" not in str(told.value)
+
+
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with docker_engine.registry(tmp_path_factory.mktemp("registry")) as address:

@@ -15,13 +15,13 @@ from faithbot.action.activity import NothingToDo
 from faithbot.action.inputs import WrongInputsError, forget_tokens, read_inputs
 from faithbot.action.log import say, say_error, say_fault, show_own_log
 from faithbot.action.model_server import OLLAMA_OWNER
-from faithbot.action.ownership import hand_over_all
+from faithbot.action.ownership import hand_over_all, tell_what_is_not_kept
 from faithbot.action.report_files import artifact_folder, remove_stale
 from faithbot.action.step import OWN_FOLDERS, Step
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.exit_codes import FAULT, INTERRUPTED
 from faithbot.github.event import WorkflowRunEvent, read_event
-from faithbot.github.runner import Runner
+from faithbot.github.runner import Runner, mounted_temp
 from faithbot.github.workflow_commands import annotate, join_streams, mask, read_state
 
 if TYPE_CHECKING:
@@ -86,9 +86,9 @@ def clean_up() -> None:
         except FaithbotError as error:
             say(f"nothing was cleaned up: {error}")
     folders = [Path(folder) for folder in (read_state(os.environ, OWN_FOLDERS) or "").splitlines()]
-    workspace, temp = os.environ.get("GITHUB_WORKSPACE"), os.environ.get("RUNNER_TEMP")
+    workspace = os.environ.get("GITHUB_WORKSPACE")
     if workspace is not None:
-        hand_over_all(folders, Path(workspace), Path(temp) if temp else None)
+        hand_over_all(folders, Path(workspace), mounted_temp(os.environ))
 
 
 def run_action(environ: MutableMapping[str, str]) -> int:
@@ -109,6 +109,7 @@ def run_action(environ: MutableMapping[str, str]) -> int:
         if wrong is not None:
             raise wrong
         return _publish(event, runner, inputs, token)
+    tell_what_is_not_kept(runner, say)
     step = Step(runner, inputs, environ, functools.partial(_open_repository, runner, token))
     return step.run(event) if wrong is None else step.refuse(event, wrong)
 

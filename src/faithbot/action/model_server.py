@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from faithbot.action.log import say, show
 from faithbot.action.overlap import ahead, beside
-from faithbot.action.ownership import kept_folder
+from faithbot.action.ownership import keeping_folder, kept_folder
 from faithbot.action.report_files import LOG_FILE, artifact_file
 from faithbot.errors import FaithbotError, UsageError
 from faithbot.github.workflow_commands import commands_stopped, group, save_state
@@ -47,7 +47,7 @@ class ModelServer:
         """Where the models are kept."""
         if self._inputs.models_dir is None:
             return kept_folder(self._runner, self._environ, "FAITHBOT_MODELS", "models")
-        return (self._runner.temp or Path.home()) / self._inputs.models_dir  # which an absolute path replaces
+        return keeping_folder(self._runner.temp) / self._inputs.models_dir  # which an absolute path replaces
 
     @property
     def folder_is_on_host(self) -> bool:

@@ -54,6 +54,7 @@ class Runner:
     name: str
     """Of the machine that runs the job: it runs one at a time. Empty where nobody says."""
     temp: Path | None
+    """None where it is not mounted: see :func:`mounted_temp`."""
     output_file: Path | None
     summary_file: Path | None
     state_file: Path | None
@@ -83,7 +84,7 @@ class Runner:
             job=found["JOB"],
             actor=found["ACTOR"],
             name=environ.get("RUNNER_NAME", ""),
-            temp=_optional_path(environ, "RUNNER_TEMP"),
+            temp=mounted_temp(environ),
             output_file=_optional_path(environ, "GITHUB_OUTPUT"),
             summary_file=_optional_path(environ, "GITHUB_STEP_SUMMARY"),
             state_file=_optional_path(environ, "GITHUB_STATE"),
@@ -93,6 +94,12 @@ class Runner:
     def run_url(self) -> str:
         """Page of this attempt of the run, with its log."""
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}/attempts/{self.run_attempt}"
+
+
+def mounted_temp(environ: Mapping[str, str]) -> Path | None:
+    """The folder `runner.temp`, if this container sees it: older runners name theirs and do not mount it."""
+    temp = _optional_path(environ, "RUNNER_TEMP")
+    return temp if temp is not None and temp.is_dir() else None
 
 
 def _optional_path(environ: Mapping[str, str], name: str) -> Path | None:

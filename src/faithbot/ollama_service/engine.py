@@ -13,6 +13,7 @@ from docker.errors import APIError, DockerException, NotFound
 
 from faithbot.errors import UsageError
 from faithbot.ollama_service.sizing import Machine
+from faithbot.ollama_service.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,9 +60,9 @@ def connect_engine() -> DockerClient:
 
 
 def explain(error: DockerException | requests.RequestException) -> str:
-    """What the engine itself says, without the address of its API."""
+    """What the engine itself says, without the address of its API or anybody's password."""
     said = error.explanation if isinstance(error, APIError) and error.explanation else error
-    return " ".join(str(said).split())
+    return " ".join(without_userinfo(str(said)).split())
 
 
 def own_container(client: DockerClient) -> Container | None:
@@ -122,4 +123,4 @@ def _innermost(error: BaseException) -> str:
     """The reason under several layers of HTTP: a missing socket, or one that we may not open."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
-    return str(error)
+    return without_userinfo(str(error))

@@ -7,18 +7,16 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import stamina
 
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
 from faithbot.models.transport import TransientError, trusted_certificates
+from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
+from faithbot.ollama_service.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
-_TRIES = 5
-_FIRST_WAIT = 1.0
-"""Seconds before the second try; doubled before each further one."""
 _SILENCE = 600.0
 """Checking the digest of a large file says nothing for minutes."""
 _SECONDS_BETWEEN_LINES = 5.0
@@ -33,7 +31,7 @@ def pull_models(
     log: Callable[[str], None],
     *,
     trusted: Container[str] = (),
-    first_wait: float = _FIRST_WAIT,
+    first_wait: float = FIRST_WAIT,
 ) -> None:
     """Make sure that the server at ``url`` has these models, named as ``ollama pull`` takes them.
 
@@ -62,7 +60,8 @@ def _present(http: httpx.Client) -> set[str]:
         answer = http.get("/api/tags").raise_for_status().json()
         return {listed_name(model["name"]) for model in answer["models"] or ()}
     except (httpx.HTTPError, ValueError, LookupError, TypeError) as error:
-        raise EvaluationError(f"Ollama at {http.base_url} does not say which models it has: {error}.") from error
+        told = f"Ollama at {http.base_url} does not say which models it has: {error}."
+        raise EvaluationError(without_userinfo(told)) from error
 
 
 def _check_registry(name: str) -> None:
@@ -81,17 +80,15 @@ def _pull(http: httpx.Client, name: str, log: Callable[[str], None], first_wait:
     started = time.monotonic()
     progress = _Progress(name, log)
     try:
-        for attempt in stamina.retry_context(
-            on=(TransientError, httpx.TransportError), attempts=_TRIES, timeout=None, wait_initial=first_wait,
-            wait_max=60 * first_wait, wait_jitter=first_wait,
-        ):  # fmt: skip
+        for attempt in tries((TransientError, httpx.TransportError), first_wait):
             if attempt.num > 1:
-                log(f"pulling {name}: broke off, try {attempt.num} of {_TRIES}")
+                log(f"pulling {name}: broke off, try {attempt.num} of {TRIES}")
             with attempt:
                 _pull_once(http, name, progress)
     except (TransientError, httpx.TransportError) as error:
         raise EvaluationError(
-            f"model '{name}' could not be pulled in {_TRIES} tries, the last of which ended with: {error}. "
+            f"model '{name}' could not be pulled in {TRIES} tries, the last of which ended with: "
+            f"{without_userinfo(str(error))}. "
             "What was pulled is kept: once the registry is reached again, repeat the job."
         ) from error
     log(f"{name} is there ({progress.size} in {time.monotonic() - started:.0f} s)")
@@ -116,7 +113,7 @@ def _lines(response: httpx.Response) -> Iterator[dict[str, Any]]:
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise TransientError(f"HTTP {response.status_code}: {line[:200]!r}")
+            raise TransientError(f"HTTP {response.status_code}: {without_userinfo(line)[:200]!r}")
         yield value
 
 
@@ -126,7 +123,7 @@ def _failure(name: str, error: str, status: int) -> Exception:
             f"model '{name}' does not exist in its registry: look the name up at https://ollama.com/library."
         )
     if status == _BAD_REQUEST:
-        return UsageError(f"model '{name}' is refused by Ollama: {error}.")
+        return UsageError(f"model '{name}' is refused by Ollama: {without_userinfo(error)}.")
     return TransientError(error)
 
 

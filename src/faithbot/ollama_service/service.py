@@ -21,6 +21,7 @@ from faithbot.ollama_service.gpus import request_gpus
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
 from faithbot.ollama_service.network import address, join_network
 from faithbot.ollama_service.sizing import describe, environment, proxies, size_for
+from faithbot.ollama_service.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -246,11 +247,14 @@ def _quoted_log(container: Container) -> str:
 
 
 def _last_lines(container: Container, tail: int) -> str:
-    """Without control characters, which could hide text or fake a line of the job's log."""
+    """Without control characters, which could hide text or fake a line of the job's log, and without passwords.
+
+    Ollama begins by writing its environment down: the proxies.
+    """
     raw = b""
     with _unless_lost():
         raw = container.logs(tail=tail)
-    lines = raw.decode("utf-8", "replace").splitlines()
+    lines = without_userinfo(raw.decode("utf-8", "replace")).splitlines()
     return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
 
 
@@ -265,7 +269,7 @@ def _remove_owned(client: DockerClient, owner: str) -> None:
             with _unless_lost():
                 _remove_network(network)
     except (DockerException, requests.RequestException) as error:
-        logger.warning("cannot remove what belongs to %s from Docker: %s", owner, error)
+        logger.warning("cannot remove what belongs to %s from Docker: %s", owner, explain(error))
 
 
 def _remove_network(network: Network) -> None:
