@@ -175,3 +175,10 @@ def test_no_process_inherits_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert "ghs_secret" not in done.stdout
     assert done.stdout.endswith("3\n")
+
+
+def test_a_wrong_address_does_not_tell_its_password() -> None:
+    with pytest.raises(WrongInputsError) as caught:
+        read_inputs({"INPUT_OLLAMA-URL": "http://ann:s3cret@ollama:99999"})
+    assert "'http://ollama:99999'" in str(caught.value)
+    assert "s3cret" not in str(caught.value)

@@ -101,6 +101,8 @@ def test_a_model_is_found_under_the_name_that_the_server_lists_it_by(name: str, 
         ("[::]:1234", "http://[::1]:1234"),
         ("::", "http://[::1]:11434"),
         (' "gpu" ', "http://gpu:11434"),
+        ("http://ann:s3cret@gpu:1234", "http://ann:s3cret@gpu:1234"),
+        ("ann:s3cret@gpu", "http://ann:s3cret@gpu:11434"),
     ],
 )
 def test_the_host_is_spelt_as_for_ollamas_own_client(host: str, url: str) -> None:
@@ -110,6 +112,13 @@ def test_the_host_is_spelt_as_for_ollamas_own_client(host: str, url: str) -> Non
 def test_a_host_that_is_no_address_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="OLLAMA_HOST is not an address: 'gpu:many'"):
         server_url("gpu:many")
+
+
+def test_a_host_that_is_no_address_does_not_tell_its_password() -> None:
+    with pytest.raises(UsageError) as caught:
+        server_url("http://ann:s3cret@gpu:99999")
+    assert "s3cret" not in str(caught.value)
+    assert caught.value.__suppress_context__
 
 
 def test_every_option_is_sent_and_nothing_may_be_cut() -> None:

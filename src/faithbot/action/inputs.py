@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from faithbot.config import JudgeSettings, Line
 from faithbot.errors import UsageError
 from faithbot.github.sections import WORD
+from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -143,7 +144,7 @@ _ALLOWED = {
 
 def _describe(problem: ErrorDetails) -> str:
     name = str(problem["loc"][0])
-    found = str(problem["input"])
+    found = without_userinfo(str(problem["input"]))
     if name in _ALLOWED:
         message = f"use {_ALLOWED[name]}; found {found[:_SHOWN]!r}"
     elif problem["type"] == "literal_error":

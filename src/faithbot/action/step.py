@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
 from faithbot import __version__
@@ -95,8 +96,8 @@ class Step:
         return code
 
     def _own_folders(self) -> list[Path]:
-        """Where files of ours stay, besides `runner.temp`."""
-        report = self._runner.workspace / self._inputs.artifact_dir
+        """Where files of ours stay, besides `runner.temp`; the report's with those that were made on the way to it."""
+        report = self._runner.workspace / PurePosixPath(self._inputs.artifact_dir).parts[0]
         return [report] if self._server.folder_is_on_host else [report, self._server.folder]
 
     def _evaluate(self, event: Event) -> Results | None:

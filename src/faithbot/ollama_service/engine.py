@@ -13,7 +13,7 @@ from docker.errors import APIError, DockerException, NotFound
 
 from faithbot.errors import UsageError
 from faithbot.ollama_service.sizing import Machine
-from faithbot.ollama_service.userinfo import without_userinfo
+from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from faithbot.models.transport import TransientError
 from faithbot.ollama_service.engine import explain
 from faithbot.ollama_service.image import split_name
 from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
-from faithbot.ollama_service.userinfo import without_userinfo
+from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,7 +12,7 @@ from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
 from faithbot.models.transport import TransientError, trusted_certificates
 from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
-from faithbot.ollama_service.userinfo import without_userinfo
+from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator

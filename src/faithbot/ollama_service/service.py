@@ -21,7 +21,7 @@ from faithbot.ollama_service.gpus import request_gpus
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
 from faithbot.ollama_service.network import address, join_network
 from faithbot.ollama_service.sizing import describe, environment, proxies, size_for
-from faithbot.ollama_service.userinfo import without_userinfo
+from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

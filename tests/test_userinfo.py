@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithbot.ollama_service.userinfo import without_userinfo
+from faithbot.userinfo import without_userinfo
 
 WORDS = st.text(string.ascii_letters, min_size=1, max_size=12)
 SCHEMES = st.sampled_from(["http", "https", "HTTP", "socks5", "tcp"])
