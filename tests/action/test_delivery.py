@@ -242,7 +242,7 @@ def test_several_jobs_have_a_comment_each(desk: Desk, api: GitHubDouble) -> None
         "<!-- faithbot:faithbot -->",
         "<!-- faithbot:docs-bot -->",
     ]
-    assert [status["context"] for status in api.statuses(OWN)] == ["faithbot", "docs-bot"]
+    assert [status["context"] for status in api.statuses(OWN)] == ["faithbot (verdict)", "docs-bot (verdict)"]
 
 
 @pytest.mark.parametrize("unchanged", [examples.nothing_changed, examples.no_work])
@@ -299,7 +299,7 @@ def test_the_status_stands_on_the_pull_requests_own_commit(
 ) -> None:
     desk.deliver(about(results()), **inputs)
     (status,) = api.statuses(OWN)
-    assert (status["state"], status["context"], status["target_url"]) == (state, "faithbot", RUN_URL)
+    assert (status["state"], status["context"], status["target_url"]) == (state, "faithbot (verdict)", RUN_URL)
     assert status["description"] == description
 
 
@@ -307,7 +307,7 @@ def test_each_section_has_a_status_of_its_own(desk: Desk, api: GitHubDouble) -> 
     desk.deliver(about(examples.regression()), comment_key="rag")
     desk.deliver(about(examples.improvement()), BESIDE, comment_key="rag")
     assert [(status["context"], status["state"]) for status in api.statuses(OWN)] == [
-        ("rag", "failure"),
+        ("rag (verdict)", "failure"),
         ("rag (stronger-judge)", "success"),
     ]
 

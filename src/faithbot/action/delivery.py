@@ -117,7 +117,8 @@ class Delivery:
         if activity.status_commit is None:
             return
         key = self.inputs.comment_key
-        context = key if activity.section == MAIN else f"{key} ({activity.section})"
+        # Never the key alone: where it is also the name of the required job, GitHub would demand that both pass.
+        context = f"{key} ({'verdict' if activity.section == MAIN else activity.section})"
         state: State = "success" if code == 0 else "failure" if code == 1 else "error"
         self._unless_refused(
             set_status(repository, activity.status_commit, state, status_line(results), self.runner.run_url, context)
