@@ -25,6 +25,7 @@ OPERATIONS = (
     ("get", "/repos/{owner}/{repo}/pulls/{pull_number}"),
     ("get", "/repos/{owner}/{repo}/issues/{issue_number}/comments"),
     ("post", "/repos/{owner}/{repo}/issues/{issue_number}/comments"),
+    ("get", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("patch", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("delete", "/repos/{owner}/{repo}/issues/comments/{comment_id}"),
     ("post", "/repos/{owner}/{repo}/statuses/{sha}"),

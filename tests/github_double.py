@@ -42,6 +42,7 @@ _PERMISSIONS: dict[str, dict[str, str]] = {
     "pulls/list": {"pull_requests": "read"},
     "pulls/get": {"pull_requests": "read"},
     "issues/list-comments": _READ_CONVERSATION,
+    "issues/get-comment": _READ_CONVERSATION,
     "issues/create-comment": _WRITE_CONVERSATION,
     "issues/update-comment": _WRITE_CONVERSATION,
     "issues/delete-comment": _WRITE_CONVERSATION,
@@ -133,6 +134,8 @@ class GitHubDouble:
         """Comments that somebody deletes as soon as they have been listed."""
         self.overtaken_by: list[str] = []
         """Bodies that another run with the same token posts a moment before the next comment."""
+        self.meanwhile: list[tuple[str, Callable[[], object]]] = []
+        """What others do, each once: after the next request "METHOD PATH" is carried out, before its answer arrives."""
         self.commits: set[str] = set()
         self._comment_ids = itertools.count(1001)
         self._comments: dict[int, tuple[int, dict[str, Any]]] = {}
@@ -156,6 +159,7 @@ class GitHubDouble:
         if kind is None:
             assert not self.violations, "\n".join(self.violations)
             assert not self.failures, f"failures that struck nobody: {self.failures}"
+            assert not self.meanwhile, f"requests that were never made: {[request for request, _ in self.meanwhile]}"
 
     @property
     def port(self) -> int:
@@ -254,7 +258,17 @@ class GitHubDouble:
                     self._violation(request, f"response {status}: {problem}")
         if failure is not None:
             time.sleep(failure.delay)
+        self._let_others_act(request)
         return status, body, headers
+
+    def _let_others_act(self, request: Request) -> None:
+        """Outside the lock, so that they can make requests of their own."""
+        path = request.path.removeprefix(f"/repos/{self.repository}")
+        for planned in self.meanwhile:
+            if planned[0] == f"{request.method} {path}":
+                self.meanwhile.remove(planned)
+                planned[1]()
+                return
 
     def _perform(
         self, request: Request, operation: Operation, path: dict[str, str], host: str, failure: Failure | None
@@ -332,6 +346,9 @@ class GitHubDouble:
             del self._comments[comment_id]
         return 200, *answer
 
+    def _get_comment(self, _request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
+        return 200, self._comment(path), {}
+
     def _create_comment(self, request: Request, path: dict[str, str]) -> tuple[int, Any, dict[str, str]]:
         number = self._pull_request(path["issue_number"])["number"]
         if number in self.locked:
@@ -389,13 +406,16 @@ class GitHubDouble:
 
     def _own_comment(self, request: Request, path: dict[str, str]) -> dict[str, Any]:
         """A comment to change, which no app may do to another app's."""
-        if int(path["comment_id"]) not in self._comments:
-            raise RefusedError(404, "Not Found")
-        comment, token = self._comments[int(path["comment_id"])][1], self.tokens[request.token]
+        comment, token = self._comment(path), self.tokens[request.token]
         author = comment["user"]
         if token.is_of_an_app and author["type"] == "Bot" and author["login"] != token.author:
             raise RefusedError(403, "Resource not accessible by integration")
         return comment
+
+    def _comment(self, path: dict[str, str]) -> dict[str, Any]:
+        if int(path["comment_id"]) not in self._comments:
+            raise RefusedError(404, "Not Found")
+        return self._comments[int(path["comment_id"])][1]
 
     def _pull_request(self, number: str) -> dict[str, Any]:
         if int(number) not in self.pull_requests:
@@ -432,6 +452,7 @@ _ROUTES: dict[str, Callable[[GitHubDouble, Request, dict[str, str]], tuple[int, 
     "pulls/list": GitHubDouble._list_pulls,
     "pulls/get": GitHubDouble._get_pull,
     "issues/list-comments": GitHubDouble._list_comments,
+    "issues/get-comment": GitHubDouble._get_comment,
     "issues/create-comment": GitHubDouble._create_comment,
     "issues/update-comment": GitHubDouble._update_comment,
     "issues/delete-comment": GitHubDouble._delete_comment,

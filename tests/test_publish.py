@@ -15,11 +15,11 @@ from command import faithbot
 from faithbot.action.activity import NothingToDo
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.event import WorkflowRunEvent
-from faithbot.github.sections import LIMIT, MAIN, parse_sections
+from faithbot.github.sections import LIMIT, MAIN, Section, join_sections, parse_sections
 from faithbot.publish import ORIGIN, publish, read_results
 from faithbot.results import Reason
 from faithbot.untrusted_results import MAX_BYTES, MAX_VALUES
-from github_double import GitHubDouble
+from github_double import Failure, GitHubDouble
 from hosted_pull_request import PAYLOADS
 from runner_environment import make_runner, runner_environment
 from runner_reader import commands_of
@@ -34,6 +34,11 @@ NUMBER = 7
 TOKEN = "ghs_workflow"  # noqa: S105 - of the double
 HEAD, NEXT = "1" * 40, "3" * 40
 RUN = WorkflowRunEvent(289782451, HEAD, "friendlier", "mona", "mona/Hello-World", "pull_request", "failure")
+
+
+@pytest.fixture(autouse=True)
+def _no_pause_between_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("faithbot.github.api._SECONDS_BETWEEN_WRITES", 0.0)
 
 
 @pytest.fixture
@@ -81,13 +86,36 @@ def test_the_recorded_results_of_a_fork_are_rendered_again_and_posted(tmp_path: 
     assert "Merge this" not in section.text
 
 
-def test_the_next_run_edits_the_comment(tmp_path: Path, api: GitHubDouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("faithbot.github.api._SECONDS_BETWEEN_WRITES", 0.0)
+def test_the_next_run_edits_the_comment(tmp_path: Path, api: GitHubDouble) -> None:
     for results in (examples.regression(), examples.improvement()):
         artifact(tmp_path, results)
         post(tmp_path, api)
     (body,) = api.bodies(NUMBER)
     assert "Faithfulness fell" not in body
+
+
+def test_what_another_run_overwrites_at_once_is_posted_again_beside_that_runs(
+    tmp_path: Path, api: GitHubDouble
+) -> None:
+    artifact(tmp_path)
+    judged_again = Section("stronger-judge", HEAD, "Another judge")
+
+    def overwrite() -> None:
+        api.comments(NUMBER)[0]["body"] = join_sections("faithbot", {judged_again.name: judged_again})
+
+    api.meanwhile.append((f"POST /issues/{NUMBER}/comments", overwrite))
+    post(tmp_path, api)
+    sections = parse_sections(api.bodies(NUMBER)[0])
+    assert list(sections) == [MAIN, judged_again.name]
+    assert sections[MAIN].text.startswith(ORIGIN)
+
+
+def test_a_comment_that_cannot_be_looked_at_again_is_posted_all_the_same(tmp_path: Path, api: GitHubDouble) -> None:
+    artifact(tmp_path)
+    post(tmp_path, api)
+    edit = f"PATCH /issues/comments/{api.comments(NUMBER)[0]['id']}"
+    api.meanwhile.append((edit, lambda: api.failures.append(Failure(403, "Forbidden", only="GET"))))
+    assert post(tmp_path, api) == api.comments(NUMBER)[0]["html_url"]
 
 
 def test_a_failure_is_told_as_well(tmp_path: Path, api: GitHubDouble) -> None:

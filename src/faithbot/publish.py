@@ -16,7 +16,7 @@ from faithbot.action.comment_section import compose_section
 from faithbot.action.report_files import RESULTS_FILE
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.github.api import Refused, open_repository
-from faithbot.github.comment import write_section
+from faithbot.github.comment import keep_section, write_section
 from faithbot.github.pull_requests import find_pull_requests
 from faithbot.github.sections import MAIN
 from faithbot.report.escape import escape_text
@@ -67,7 +67,8 @@ def publish(folder: Path, event: WorkflowRunEvent, runner: Runner, token: str | 
     posted = write_section(repository, found[0].number, key, section)
     if isinstance(posted, Refused):
         raise EvaluationError(posted.advice)
-    return posted
+    keep_section(posted)  # where that is refused, the comment is posted all the same
+    return posted.url
 
 
 def _not_one(found: Sequence[PullRequest], event: WorkflowRunEvent) -> str:

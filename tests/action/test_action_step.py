@@ -270,7 +270,9 @@ def test_wrong_inputs_are_told_where_people_look(job: Job) -> None:
     for told in (body, (job.folder / "summary.md").read_text()):
         assert "input &#96;runs&#96;: use a whole number from 1 to 50" in told
         assert "input &#96;fail-on&#96;: 'sometimes' is not known" in told
-    assert [(status["state"], status["context"]) for status in job.api.statuses(pull.head)] == [("error", "rag")]
+    assert [(status["state"], status["context"]) for status in job.api.statuses(pull.head)] == [
+        ("error", "rag (verdict)")
+    ]
     failure = job.results().failure
     assert failure
     assert failure.kind == "usage"

@@ -16,9 +16,10 @@ from faithbot.action.report_files import artifact_folder, remove_stale
 from faithbot.errors import UsageError
 from faithbot.github.api import open_repository
 from faithbot.github.retry import Patience
-from faithbot.github.sections import LIMIT, MAIN, Section, join_sections, parse_sections
-from faithbot.results import Failure, Results
-from github_double import GitHubDouble
+from faithbot.github.sections import LIMIT, MAIN, Section, join_sections, parse_sections, update_sections
+from faithbot.results import Failure as EvaluationFailure
+from faithbot.results import Results
+from github_double import Failure, GitHubDouble
 from runner_environment import make_runner
 from runner_reader import commands_of, variables_of
 
@@ -220,6 +221,49 @@ def test_an_older_run_that_ends_later_does_not_overwrite_the_newer_ones_result(d
     assert "Faithfulness fell" in desk.summary
 
 
+def test_comment_then_status_then_one_look_whether_the_comment_stands(desk: Desk, api: GitHubDouble) -> None:
+    """So no pause between two writes lies between reading the comment and editing it."""
+    desk.deliver(about(examples.regression()))
+    first = len(api.requests)
+    desk.deliver(about(examples.improvement()))
+    comment = f"/issues/comments/{api.comments(NUMBER)[0]['id']}"
+    assert [(each.method, each.path.removeprefix("/repos/octocat/Hello-World")) for each in api.requests[first:]] == [
+        ("GET", f"/pulls/{NUMBER}"),
+        ("GET", "/user"),
+        ("GET", f"/issues/{NUMBER}/comments"),
+        ("PATCH", comment),
+        ("POST", f"/statuses/{OWN}"),
+        ("GET", comment),
+    ]
+
+
+def test_a_section_that_another_run_overwrites_is_written_again_beside_that_runs(desk: Desk, api: GitHubDouble) -> None:
+    desk.deliver(about(examples.regression()))
+    (comment,) = api.comments(NUMBER)
+    read_before = parse_sections(comment["body"])
+    attempt = Section(MAIN, OWN, "the next attempt of the pull request's own run")
+
+    def overwrite() -> None:
+        comment["body"] = join_sections("faithbot", update_sections(read_before, attempt))
+
+    api.meanwhile.append((f"PATCH /issues/comments/{comment['id']}", overwrite))
+    assert desk.deliver(about(examples.improvement()), BESIDE) == 0
+    sections = parse_sections(api.bodies(NUMBER)[0])
+    assert sections[MAIN] == attempt
+    assert sections[STRONGER_JUDGE].text.startswith("## Judged again, by another judge\n")
+    assert desk.outputs()["comment-url"] == comment["html_url"]
+    assert desk.log == []
+
+
+def test_a_comment_that_cannot_be_looked_at_again_costs_one_line(desk: Desk, api: GitHubDouble) -> None:
+    outage = [Failure(502, only="GET")] * 2
+    api.meanwhile.append((f"POST /statuses/{OWN}", lambda: api.failures.extend(outage)))
+    assert desk.deliver(about(examples.regression())) == 1
+    (line,) = desk.log
+    assert line.startswith("the comment could not be looked at again: GitHub answered 502")
+    assert desk.outputs()["comment-url"] == api.comments(NUMBER)[0]["html_url"]
+
+
 def test_a_pull_request_that_was_closed_meanwhile_is_still_told(desk: Desk, api: GitHubDouble) -> None:
     api.add_pull_request(NUMBER, OWN, state="closed")
     desk.deliver(about(examples.regression()))
@@ -242,7 +286,7 @@ def test_several_jobs_have_a_comment_each(desk: Desk, api: GitHubDouble) -> None
         "<!-- faithbot:faithbot -->",
         "<!-- faithbot:docs-bot -->",
     ]
-    assert [status["context"] for status in api.statuses(OWN)] == ["faithbot", "docs-bot"]
+    assert [status["context"] for status in api.statuses(OWN)] == ["faithbot (verdict)", "docs-bot (verdict)"]
 
 
 @pytest.mark.parametrize("unchanged", [examples.nothing_changed, examples.no_work])
@@ -262,7 +306,7 @@ def test_comment_changes_tells_a_failure(desk: Desk, api: GitHubDouble) -> None:
 
 def test_comment_never_comments_never_but_sets_the_status(desk: Desk, api: GitHubDouble) -> None:
     desk.deliver(about(examples.regression()), comment="never")
-    assert [request.path.rsplit("/", 2)[1] for request in api.writes()] == ["statuses"]
+    assert [request.path.rsplit("/", 2)[1] for request in api.requests] == ["statuses"]
 
 
 def test_the_longest_result_fits_beside_another_section(desk: Desk, api: GitHubDouble) -> None:
@@ -299,7 +343,7 @@ def test_the_status_stands_on_the_pull_requests_own_commit(
 ) -> None:
     desk.deliver(about(results()), **inputs)
     (status,) = api.statuses(OWN)
-    assert (status["state"], status["context"], status["target_url"]) == (state, "faithbot", RUN_URL)
+    assert (status["state"], status["context"], status["target_url"]) == (state, "faithbot (verdict)", RUN_URL)
     assert status["description"] == description
 
 
@@ -307,7 +351,7 @@ def test_each_section_has_a_status_of_its_own(desk: Desk, api: GitHubDouble) -> 
     desk.deliver(about(examples.regression()), comment_key="rag")
     desk.deliver(about(examples.improvement()), BESIDE, comment_key="rag")
     assert [(status["context"], status["state"]) for status in api.statuses(OWN)] == [
-        ("rag", "failure"),
+        ("rag (verdict)", "failure"),
         ("rag (stronger-judge)", "success"),
     ]
 
@@ -330,8 +374,8 @@ def test_a_merge_group_has_a_status_and_no_comment(desk: Desk, api: GitHubDouble
         (examples.regression(), 1, 1, 0),
         (examples.inconclusive(), 2, 0, 0),
         (examples.failed(), 2, 0, 0),
-        (examples.failed().model_copy(update={"failure": Failure(kind="usage", message="m")}), 64, 64, 64),
-        (examples.failed().model_copy(update={"failure": Failure(kind="fault", message="m")}), 70, 70, 70),
+        (examples.failed().model_copy(update={"failure": EvaluationFailure(kind="usage", message="m")}), 64, 64, 64),
+        (examples.failed().model_copy(update={"failure": EvaluationFailure(kind="fault", message="m")}), 70, 70, 70),
     ],
     ids=["pass", "first", "regression", "inconclusive", "not to be done", "wrong usage", "fault"],
 )
@@ -346,7 +390,7 @@ def test_fail_on_says_which_results_end_the_job_red(
 def test_a_token_that_cannot_write_costs_one_line_each_and_not_the_verdict(desk: Desk, api: GitHubDouble) -> None:
     desk.token = api.add_token("ghs_fork", permissions={"pull_requests": "read"})
     assert desk.deliver(about(examples.regression())) == 1
-    status, comment = desk.log
+    comment, status = desk.log
     assert comment.startswith("the comment could not be posted: the token lacks `pull-requests: write`")
     assert status.startswith("the status on 1111111 could not be set: the token lacks `statuses: write`")
     assert all("\n" not in line for line in desk.log)
@@ -371,8 +415,8 @@ def test_an_api_that_is_down_changes_nothing_else(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "http://127.0.0.1:9")
     assert desk.deliver(about(examples.regression())) == 1
     assert [line.partition(":")[0] for line in desk.log] == [
-        "the status on 1111111 could not be set",
         "the comment could not be posted",
+        "the status on 1111111 could not be set",
     ]
     assert desk.outputs()["verdict"] == "regression"
     assert (desk.workspace / "faithbot-report" / "results.json").exists()

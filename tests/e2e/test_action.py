@@ -194,7 +194,7 @@ def test_a_regression_turns_red_and_is_told_everywhere(
     assert f"<code>main</code> {base[:7]} → <code>from-memory</code> {pull.head[:7]}" in comment
     assert "claims became unsupported" in comment
     [status] = api.statuses(pull.head)
-    assert (status["state"], status["context"]) == ("failure", "faithbot")
+    assert (status["state"], status["context"]) == ("failure", "faithbot (verdict)")
     assert status["description"].startswith("faithfulness ")
     assert "❌ Faithfulness fell by" in outcome.summary
     assert "::error file=prompts/answer.md,line=" in outcome.log
@@ -236,7 +236,7 @@ def test_a_stronger_judge_adds_its_section_and_asks_the_generator_nothing(
     assert results["usage"]["cached_calls"] >= results["usage"]["answers"] == 3 * 2 * 2  # questions, runs, sides
     assert results["usage"]["model_calls"] <= most_calls_of_judge(results)
     assert [status["context"] for status in api.statuses(git(origin, "rev-parse", "from-memory"))] == [
-        "faithbot",
+        "faithbot (verdict)",
         "faithbot (stronger-judge)",
     ]
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from faithbot.github.api import Refused, open_repository
-from faithbot.github.comment import find_comment, write_section
+from faithbot.github.comment import Written, find_comment, keep_section, write_section
 from faithbot.github.retry import Patience
 from faithbot.github.sections import CUT_NOTICE, Section, join_sections, parse_sections
+from faithbot.github.status import set_status
 from github_double import HEAD, Failure, GitHubDouble, secondary_limit
 
 if TYPE_CHECKING:
@@ -26,7 +27,21 @@ def add_ours(api: GitHubDouble, author: str = US, type: str = "Bot", body: str =
 
 
 def write(repository: Repository, text: str = "new", number: int = 7) -> str | Refused:
-    return write_section(repository, number, "rag", Section("main", HEAD, text))
+    """The comment's address, or why there is none."""
+    written = write_section(repository, number, "rag", Section("main", HEAD, text))
+    return written.url if isinstance(written, Written) else written
+
+
+def put(repository: Repository, section: Section) -> Written:
+    written = write_section(repository, 7, "rag", section)
+    assert isinstance(written, Written)
+    return written
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of clients that are opened from now on."""
+    monkeypatch.setattr("faithbot.github.api._SECONDS_BETWEEN_WRITES", 0.0)
 
 
 # --- finding ---
@@ -157,7 +172,7 @@ def test_what_two_runs_post_at_once_ends_in_the_older_comment_with_the_sections_
 ) -> None:
     main, stronger = Section("main", HEAD, "### No regression"), Section("stronger", HEAD, "### Another judge")
     api.overtaken_by.append(join_sections("rag", {"main": main}))
-    url = write_section(repository, 7, "rag", stronger)
+    url = put(repository, stronger).url
     (comment,) = api.comments(7)
     assert url == comment["html_url"]
     assert parse_sections(comment["body"]) == {"main": main, "stronger": stronger}
@@ -185,6 +200,33 @@ def test_another_apps_comment_that_may_not_be_edited_is_left_alone(api: GitHubDo
     assert api.bodies(7) == [OURS, f"{START}newer\n"]
     assert url == api.comments(7)[1]["html_url"]
     assert api.comments(7)[0]["id"] == theirs
+
+
+@pytest.mark.parametrize(
+    ("comments", "kept"),
+    [
+        ([US], [OURS]),
+        ([US, "acme[bot]"], [OURS]),
+        (["acme[bot]", US], [OURS]),
+        (["acme[bot]", "other[bot]", US], [OURS, OURS]),
+        ([US, "other[bot]", "third[bot]", "fourth[bot]"], [OURS] * 4),
+    ],
+    ids=["none of its own", "newer", "older", "between others", "of four others"],
+)
+@pytest.mark.usefixtures("no_pause")
+def test_an_app_keeps_one_comment_beside_those_that_other_tokens_have_left(
+    api: GitHubDouble, comments: list[str], kept: list[str]
+) -> None:
+    """As after a change from the workflow's own token to an app's."""
+    repository = open_repository(api.repository, api.add_token("ghs_app", author="acme[bot]"), api.url)
+    for author in comments:
+        add_ours(api, author)
+    for text in ("new", "newer"):
+        url = write(repository, text)
+    assert {request.method for request in api.writes()} <= {"PATCH", "POST"}, "none is posted to be deleted"
+    by_acme = [comment for comment in api.comments(7) if comment["user"]["login"] == "acme[bot]"]
+    assert [(comment["html_url"], comment["body"]) for comment in by_acme] == [(url, f"{START}newer\n")]
+    assert [comment["body"] for comment in api.comments(7) if comment not in by_acme] == kept
 
 
 def test_a_comment_whose_answer_was_lost_is_not_posted_twice(api: GitHubDouble, repository: Repository) -> None:
@@ -218,9 +260,14 @@ def test_a_lasting_outage_is_advice(api: GitHubDouble) -> None:
     )
 
 
-def test_a_read_only_token_is_advice(api: GitHubDouble, repository: Repository) -> None:
+@pytest.mark.parametrize("comments", [[], [US], [US, "acme[bot]"]])
+@pytest.mark.usefixtures("no_pause")
+def test_a_read_only_token_is_advice(api: GitHubDouble, repository: Repository, comments: list[str]) -> None:
     api.add_token(permissions={"pull_requests": "read"})
+    for author in comments:
+        add_ours(api, author)
     refused = write(repository)
+    assert api.bodies(7) == [OURS] * len(comments)
     assert isinstance(refused, Refused)
     assert refused.advice.startswith("the comment could not be posted: the token lacks `pull-requests: write`")
     assert "`faithbot publish`" in refused.advice
@@ -252,8 +299,8 @@ def test_a_body_that_is_too_long_is_cut_after_a_paragraph(api: GitHubDouble, rep
 def test_another_judge_is_added_below_and_the_main_section_stays(api: GitHubDouble, repository: Repository) -> None:
     main = Section("main", HEAD, "### No regression")
     stronger = Section("stronger", HEAD, "### Regression, says another judge")
-    first = write_section(repository, 7, "rag", main)
-    assert write_section(repository, 7, "rag", stronger) == first
+    first = put(repository, main)
+    assert put(repository, stronger).url == first.url
     [body] = api.bodies(7)
     assert parse_sections(body) == {"main": main, "stronger": stronger}
     assert body.startswith("<!-- faithbot:rag -->\n<!-- faithbot-section main")
@@ -265,3 +312,127 @@ def test_a_person_cannot_put_a_section_into_our_comment(api: GitHubDouble, repos
     write_section(repository, 7, "rag", Section("main", HEAD, "### Regression"))
     assert api.bodies(7)[0] == forged
     assert list(parse_sections(api.bodies(7)[1])) == ["main"]
+
+
+# --- two runs at once ---
+
+OLDER = "0123abc"
+MAIN, STRONGER = Section("main", HEAD, "### No regression"), Section("stronger", HEAD, "### Another judge")
+LISTING = "GET /issues/7/comments"
+
+
+def add_sections(api: GitHubDouble, *sections: Section) -> int:
+    return add_ours(api, body=join_sections("rag", {section.name: section for section in sections}))
+
+
+def overwrite(api: GitHubDouble, *sections: Section) -> None:
+    """What a run does to our comment that has read it before."""
+    api.comments(7)[0]["body"] = join_sections("rag", {section.name: section for section in sections})
+
+
+@pytest.mark.parametrize(("overtaken", "overtaking"), [(MAIN, STRONGER), (STRONGER, MAIN)])
+@pytest.mark.parametrize(
+    "before",
+    [
+        [],
+        [replace(MAIN, text="an earlier attempt"), replace(STRONGER, text="an earlier attempt")],
+        [replace(MAIN, commit=OLDER), replace(STRONGER, commit=OLDER), Section("own-grading", OLDER, "text")],
+    ],
+    ids=["first", "same commit", "older commit"],
+)
+@pytest.mark.usefixtures("no_pause")
+def test_of_two_runs_that_edit_the_comment_at_once_neither_loses_its_section(
+    api: GitHubDouble, overtaken: Section, overtaking: Section, before: list[Section]
+) -> None:
+    """One reads; the other reads and writes; the first writes: what the other wrote is gone, until it looks again."""
+    one, other = (open_repository(api.repository, "ghs_workflow", api.url) for _ in range(2))
+    add_sections(api, *before)
+    written = []
+    api.meanwhile.append((LISTING, lambda: written.append(put(other, overtaking))))
+    written.append(put(one, overtaken))
+    assert overtaking not in parse_sections(api.bodies(7)[0]).values()
+    assert [keep_section(each) for each in written] == [None, None]
+    (body,) = api.bodies(7)
+    assert parse_sections(body) == {"main": MAIN, "stronger": STRONGER}
+
+
+def test_a_look_that_finds_the_section_costs_one_request_a_second_after_the_writing(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    written = put(repository, MAIN)
+    before = len(api.requests)
+    assert keep_section(written) is None
+    (look,) = api.requests[before:]
+    assert (look.method, look.path.rpartition("/")[2]) == ("GET", str(api.comments(7)[0]["id"]))
+    assert look.at - api.writes()[0].at >= 1.0
+
+
+def test_the_pause_between_two_writes_does_not_lie_between_reading_and_editing(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    written = put(repository, MAIN)
+    assert set_status(repository, HEAD, "success", "faithfulness 0.91", None, "rag (verdict)") is None
+    overwrite(api, STRONGER)
+    assert keep_section(written) is None
+    *_, look, edit, _ = api.requests
+    assert (look.method, edit.method) == ("GET", "PATCH")
+    assert edit.at - look.at < 0.5
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_what_came_after_the_section_is_not_overwritten(api: GitHubDouble, repository: Repository) -> None:
+    add_sections(api, replace(MAIN, commit=OLDER))
+    overtaken = [put(repository, MAIN), put(repository, STRONGER)]
+    newer = Section("main", "f" * 40, "### The next commit")
+    for section in (replace(MAIN, text="the next attempt"), newer):
+        put(repository, section)
+        body = api.bodies(7)
+        assert [keep_section(each) for each in overtaken] == [None, None]
+        assert api.bodies(7) == body
+    assert parse_sections(body[0]) == {"main": newer}
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_comment_that_a_person_deletes_after_the_writing_stays_deleted(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    written = put(repository, MAIN)
+    overwrite(api, STRONGER)
+    look = f"GET /issues/comments/{written.comment.id}"
+    api.meanwhile += [(look, int), (look, written.comment.delete)]  # just before the section is written again
+    assert keep_section(written) is None
+    assert keep_section(written) is None
+    assert api.comments(7) == []
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_section_that_is_overwritten_again_and_again_is_given_up(api: GitHubDouble, repository: Repository) -> None:
+    written = put(repository, MAIN)
+    before = len(api.requests)
+    overwrite(api, STRONGER)
+    edit = f"PATCH /issues/comments/{written.comment.id}"
+    api.meanwhile += [(edit, lambda: overwrite(api, STRONGER))] * 3
+    assert keep_section(written) is None
+    assert len(api.requests) - before == 7
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_a_look_that_fails_is_advice(api: GitHubDouble) -> None:
+    repository = open_repository(api.repository, "ghs_workflow", api.url, Patience(attempts=1))
+    written = put(repository, MAIN)
+    api.failures.append(Failure(502, only="GET"))
+    assert keep_section(written) == Refused(
+        "the comment could not be looked at again: GitHub answered 502 several times; run the job again later"
+    )
+
+
+@pytest.mark.usefixtures("no_pause")
+def test_what_moves_into_an_older_comment_takes_nothing_away_that_is_written_meanwhile(
+    api: GitHubDouble, repository: Repository
+) -> None:
+    """Between two writes of one run lies a pause, here between posting a second comment and moving it."""
+    api.overtaken_by.append(join_sections("rag", {"main": replace(MAIN, text="an earlier attempt")}))
+    api.meanwhile += [(LISTING, int), (LISTING, lambda: overwrite(api, MAIN))]
+    assert keep_section(put(repository, STRONGER)) is None
+    (body,) = api.bodies(7)
+    assert parse_sections(body) == {"main": MAIN, "stronger": STRONGER}

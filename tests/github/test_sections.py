@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from faithbot.errors import UsageError
@@ -13,9 +13,11 @@ from faithbot.github.sections import (
     CUT_NOTICE,
     LIMIT,
     Section,
+    is_lost,
     join_sections,
     marker,
     parse_sections,
+    restore_section,
     shorten,
     update_sections,
 )
@@ -107,6 +109,50 @@ def test_a_new_commit_ends_what_other_judges_said_about_the_old_one() -> None:
 def test_another_judge_leaves_the_main_section_alone() -> None:
     late = Section("stronger", NEW, "about another commit")
     assert update_sections({"main": MAIN}, late) == {"main": MAIN, "stronger": late}
+
+
+@given(sections, st.permutations(["main", "stronger", "x"]), st.lists(texts, min_size=2, max_size=2))
+def test_of_two_that_are_written_on_the_same_sections_the_first_is_lost_and_restored_beside_the_other(
+    before: dict[str, Section], two: list[str], new: list[str]
+) -> None:
+    first, second = (Section(name, NEW, text) for name, text in zip(two, new, strict=False))
+    assume(first != before.get(first.name))
+    now = update_sections(before, second)
+    assert is_lost(first, before, now)
+    restored = restore_section(first, before, now)
+    assert restored == update_sections(update_sections(before, first), second)
+    assert not is_lost(first, before, restored)
+
+
+@given(sections, names, names, st.sampled_from([OLD, NEW]), texts, texts)
+def test_nothing_is_lost_by_what_is_written_after_it(
+    before: dict[str, Section], name: str, other: str, commit: str, text: str, other_text: str
+) -> None:
+    first, second = Section(name, NEW, text), Section(other, commit, other_text)
+    written = update_sections(before, first)
+    assume(second != before.get(other))
+    assert not is_lost(first, before, update_sections(written, second))
+
+
+def test_what_another_wrote_about_another_commit_stays_where_a_main_section_is_restored() -> None:
+    before, late = {"main": MAIN, "stronger": STRONGER}, Section("x", "c" * 40, "late")
+    new = Section("main", NEW, "another commit")
+    assert restore_section(new, before, before | {"x": late}) == {"main": new, "x": late}
+
+
+def test_a_section_that_others_have_cut_is_known_again() -> None:
+    """A third section came, and the comment grew too long for all."""
+    long = "\n\n".join(f"paragraph {n}" for n in range(5000))
+    old, new = (Section("stronger", NEW, f"{text}\n\n{long}") for text in ("old", "new"))
+    third = Section("x", NEW, long)
+    before = {"stronger": old}
+
+    def beside_the_third(section: Section) -> dict[str, Section]:
+        return parse_sections(join_sections("rag", {"stronger": section, "x": third}))
+
+    assert len(beside_the_third(old)["stronger"].text) < len(old.text)
+    assert is_lost(new, before, beside_the_third(old))
+    assert not is_lost(new, before, beside_the_third(new))
 
 
 def test_sections_that_are_too_long_together_are_each_cut_after_a_paragraph() -> None:

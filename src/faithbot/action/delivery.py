@@ -10,7 +10,7 @@ from faithbot.action.report_files import REPORT_FILE, RESULTS_FILE, artifact_fil
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.exit_codes import exit_code
 from faithbot.github.api import Refused, attempt
-from faithbot.github.comment import PERMISSION, find_comment, write_section
+from faithbot.github.comment import PERMISSION, find_comment, keep_section, write_section
 from faithbot.github.pull_requests import get_pull_request
 from faithbot.github.sections import MAIN
 from faithbot.github.status import set_status
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from faithbot.action.activity import Activity
     from faithbot.action.inputs import ActionInputs, FailOn
+    from faithbot.github.comment import Written
     from faithbot.github.runner import Runner
     from faithbot.github.status import State
     from faithbot.github.workflow_commands import Level
@@ -62,9 +63,7 @@ class Delivery:
             _annotate_lines(results, "error" if code else "warning")
         comment_url = None
         if activity is not None and self.repository is not None:
-            # The status first: the second that must lie between two writes is then spent on composing the comment.
-            self._set_status(self.repository, results, activity, code)
-            comment_url = self._comment(self.repository, results, activity)
+            comment_url = self._tell_github(self.repository, results, activity, code)
         outputs = _measured(results) | files | {"comment-url": comment_url or ""}
         self._tell_runner("the outputs", lambda: write_outputs(self.runner, outputs))
         return code
@@ -86,7 +85,20 @@ class Delivery:
         except OSError as error:
             self.log(f"{what} could not be written: {error.strerror}")
 
-    def _comment(self, repository: Repository, results: Results, activity: Activity) -> str | None:
+    def _tell_github(self, repository: Repository, results: Results, activity: Activity, code: int) -> str | None:
+        """Write comment and status; the comment's address.
+
+        The comment first: otherwise the second that lies between two writes would pass after it has been read, and
+        what another run writes in that second would be lost. What got lost all the same is found after the status.
+        """
+        written = self._comment(repository, results, activity)
+        self._set_status(repository, results, activity, code)
+        if written is None:
+            return None
+        self._unless_refused(keep_section(written))
+        return written.url
+
+    def _comment(self, repository: Repository, results: Results, activity: Activity) -> Written | None:
         number = activity.pull_request
         if number is None or self.inputs.comment == "never":
             return None
@@ -117,7 +129,8 @@ class Delivery:
         if activity.status_commit is None:
             return
         key = self.inputs.comment_key
-        context = key if activity.section == MAIN else f"{key} ({activity.section})"
+        # Never the key alone: where it is also the name of the required job, GitHub would demand that both pass.
+        context = f"{key} ({'verdict' if activity.section == MAIN else activity.section})"
         state: State = "success" if code == 0 else "failure" if code == 1 else "error"
         self._unless_refused(
             set_status(repository, activity.status_commit, state, status_line(results), self.runner.run_url, context)

@@ -77,6 +77,31 @@ def update_sections(sections: Mapping[str, Section], section: Section) -> dict[s
     return kept | {section.name: section}
 
 
+def is_lost(section: Section, before: Mapping[str, Section], now: Mapping[str, Section]) -> bool:
+    """Whether a run that knew the sections as they were ``before`` this one has put them back over it.
+
+    What stands in its place and is new came later, and so did a new main section of another commit, which ends it.
+    """
+    found, main = now.get(section.name), now.get(MAIN)
+    if found is not None:
+        return _is_same(found, before.get(section.name)) and not _is_same(found, section)
+    return main is None or main.commit == section.commit or _is_same(main, before.get(MAIN))
+
+
+def restore_section(section: Section, before: Mapping[str, Section], now: Mapping[str, Section]) -> dict[str, Section]:
+    """The sections ``now`` with a lost one in its place again, and with all that others wrote since ``before``."""
+    newer = {name: other for name, other in now.items() if not _is_same(other, before.get(name))}
+    return update_sections(now, section) | newer
+
+
+def _is_same(one: Section, other: Section | None) -> bool:
+    """Whether both are one result, of which a full comment may show less."""
+    if other is None or one.commit != other.commit:
+        return False
+    short, long = sorted((one.text, other.text), key=len)
+    return short == long or (short.endswith(CUT_NOTICE) and long.startswith(short.removesuffix(CUT_NOTICE)))
+
+
 def join_sections(key: str, sections: Mapping[str, Section]) -> str:
     """The comment's body, at most :data:`LIMIT` characters: if it would be longer, each section gets an equal share."""
     ordered = sorted(sections.values(), key=lambda section: section.name != MAIN)
