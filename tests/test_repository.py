@@ -291,6 +291,16 @@ def test_a_partial_clone_that_cannot_fetch_names_the_cure(repository: Path, tmp_
         read_text(open_snapshot(tmp_path / "partial", "main"), "docs/a.md")
 
 
+def test_a_damaged_object_ends_in_gits_own_words(tmp_path: Path) -> None:
+    damaged = make_repository(tmp_path / "damaged", {"large.md": "A line of some length, again and again.\n" * 9999})
+    name = git(damaged, "rev-parse", "main:large.md")
+    loose = damaged / ".git" / "objects" / name[:2] / name[2:]
+    loose.chmod(0o644)
+    os.truncate(loose, loose.stat().st_size // 2)
+    with pytest.raises(EvaluationError, match=r"^git cat-file: fatal: "):
+        read_text(open_snapshot(damaged, "main"), "large.md")
+
+
 @pytest.mark.parametrize("hook", ["reference-transaction", "post-index-change"])
 def test_no_hook_of_the_repository_runs(repository: Path, hook: str) -> None:
     script = repository / ".git" / "hooks" / hook

@@ -149,18 +149,19 @@ class Commit(_Files):
 
     def _read_next(self, stream: IO[bytes], path: str) -> bytes:
         """The next object of ``git cat-file --batch``: a line ``ID blob SIZE`` or ``ID missing``, content, newline."""
-        header = stream.readline()
+        header = stream.readline().split()
         if not header:
             raise EOFError
-        *_, size = header.split()
-        if size == b"missing":
+        if header[-1] == b"missing":
             raise EvaluationError(
                 f"{path} ({self.label}): the clone lacks its content: make a full one, or see `git fsck`."
             )
-        check_size(path, int(size), self.label)
-        content = stream.read(int(size))
-        stream.read(1)
-        return content
+        size = int(header[-1])
+        check_size(path, size, self.label)
+        content = stream.read(size + 1)
+        if len(content) <= size:
+            raise EOFError
+        return content[:-1]
 
 
 class WorkingTree(_Files):
