@@ -128,6 +128,15 @@ def test_faithfulness_is_the_supported_share_of_the_claims() -> None:
     assert judgement.faithfulness == 0.5
 
 
+@pytest.mark.parametrize(("minutes", "support"), [(9, "supported"), (17, "contradicted")])
+def test_numbers_between_its_words_do_not_hide_that_a_claim_is_a_passage_word_for_word(
+    minutes: int, support: str
+) -> None:
+    passage = "Boil for {} minutes a medium egg, 12 minutes a large egg, and 15 minutes an extra-large egg."
+    contexts = [passage.format(9), "Wait 17 minutes before you open the shop."]
+    assert only_claim(passage.format(minutes), contexts).support == support
+
+
 def test_a_sum_of_stated_numbers_is_no_other_number() -> None:
     context = ["The tent costs 200 dollars. Shipping of the tent costs 20 dollars."]
     assert only_claim("The tent with shipping costs 220 dollars.", context).support == "supported"

@@ -27,6 +27,7 @@ def split(text: str) -> list[str]:
         "J. R. R. Tolkien wrote it.",
         "It costs approx. 20 euros.",
         "The meeting is at 5 p.m. on Monday.",
+        "Der Laden öffnet am 5. März wieder.",
     ],
 )
 def test_dots_inside_a_sentence_do_not_end_it(sentence: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from faithbot.judge.words import Token, related_keys
+from faithbot.judge.words import Token, content_tokens, related_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ def kept_neighbours(content: Sequence[Token], passage: Sequence[Token]) -> float
     if not content:
         return 1.0
     positions: dict[str, list[int]] = {}
-    for index, token in enumerate(token for token in passage if token.is_content):
+    for index, token in enumerate(content_tokens(passage)):
         for key in (token.key, *related_keys(token.key)):
             positions.setdefault(key, []).append(index)
     places = [_places(token, positions) for token in content]

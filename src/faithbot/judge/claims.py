@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from faithbot.models.kept import KeptReplies
     from faithbot.models.protocol import Model
 
-VERSION = "3"
+VERSION = "4"
 LARGEST_WINDOW = 16_384
 """Tokens of a call's contexts, at most, whatever the model could read: memory grows with them."""
 

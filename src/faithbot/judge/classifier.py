@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from faithbot.judge.protocol import Support
     from faithbot.judge.windows import Window
 
-VERSION = "2"
+VERSION = "3"
 
 _CLAIM_STEP = 64
 """Room for a claim grows in steps of so many tokens: claims of one answer mostly share their windows."""

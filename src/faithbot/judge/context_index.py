@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from faithbot.judge.lexicon import NUMBER_SCALES, NUMBER_WORDS, OPENING_CHATTER
+from faithbot.judge.polarity import agrees, contested
 from faithbot.judge.quantities import Quantity, is_derived, quantities, value_key
 from faithbot.judge.splitting import HEADING, Span, split_sentences
 from faithbot.judge.words import Token, content_keys, content_tokens, related_keys, stem, tokenize
@@ -34,6 +35,10 @@ _CACHED_LENGTH = 20_000
 _HEADING_STANDING = 0.7
 """A heading names what the sentences below it state: they are better evidence where they hold nearly as much."""
 _SECOND_SENTENCE_GAIN = 0.05
+_AS_NEAR = 0.8
+"""Share of the nearest passage's overlap from which on a sentence that agrees in polarity is better evidence."""
+_AROUND = 4
+"""Words before and after a denied one that a sentence has to be about as well."""
 _NUMBER_KEYS = frozenset([*map(stem, NUMBER_SCALES), *(f"#{value}" for value in NUMBER_WORDS.values())])
 """Keys of the words that a number may be written in."""
 _DIGIT = re.compile(r"\d")
@@ -164,6 +169,17 @@ class ClaimWords:
             related,
         )
 
+    def rows_around(self, keys: AbstractSet[str], reach: int) -> list[int]:
+        """Places of the items that stand at most so many words from a word of the keys, and of all numbers."""
+        places = [index for index, token in enumerate(self.tokens) if token.key in keys]
+        near = [token.key for place in places for token in self.tokens[max(0, place - reach) : place + reach + 1]]
+        numbers = range(len(self.content), self.size)
+        return [*{self.rows[key] for key in near if key in self.rows}, *numbers]
+
+
+def _tokens(sentences: Sequence[ContextSentence]) -> list[Token]:
+    return [token for sentence in sentences for token in sentence.tokens]
+
 
 def _without_opening(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Tokens without the chatter that a reply opens with: "Yes, I think that ..."."""
@@ -183,7 +199,7 @@ class Nearest:
     @property
     def tokens(self) -> list[Token]:
         """Its words and numbers."""
-        return [token for sentence in self.sentences for token in sentence.tokens]
+        return _tokens(self.sentences)
 
     @property
     def span(self) -> Span:
@@ -197,6 +213,8 @@ class Match:
 
     words: ClaimWords
     nearest: Nearest
+    contested: frozenset[str]
+    """Keys of the words that either the claim or the nearest passage denies, no other passage as near agreeing."""
     weights: Vector
     """Per item of the claim, sum 1."""
     credit: Vector
@@ -252,17 +270,39 @@ class ContextIndex:
         # A second sentence has to bring an item of its own, or the quote would only be longer.
         pair = window_scores[first] > sentence_scores[best] + _SECOND_SENTENCE_GAIN
         start, size = (first, 2) if pair else (best, 1)
+        credit = windows[:, first] if pair else by_sentence[:, best]
+        denied = contested(words.tokens, _tokens(self.sentences[start : start + size]))
+        agreeing = self._agreeing(words, denied, by_sentence, weights, credit) if denied else None
+        if agreeing is not None:
+            start, size, credit, denied = agreeing, 1, by_sentence[:, agreeing], set()
         derived = self._derived(words, start, size)
-        credit = np.maximum(windows[:, first] if pair else by_sentence[:, best], derived)
+        credit = np.maximum(credit, derived)
         owner = int(self._owner[start])
         return Match(
             words=words,
             nearest=Nearest(owner, tuple(self.sentences[start : start + size]), min(1.0, float(weights @ credit))),
+            contested=frozenset(denied),
             weights=weights,
             credit=credit,
             passage_coverage=float(window_scores[first]),
             all_credit=np.maximum(by_sentence.max(axis=1), derived),
         )
+
+    def _agreeing(
+        self, words: ClaimWords, denied: AbstractSet[str], by_sentence: Vector, weights: Vector, credit: Vector
+    ) -> int | None:
+        """The sentence nearest to the claim that agrees with it in the denied words; None without one.
+
+        It has to hold nearly as much of the claim as the nearest passage, whose credit is given, and of what stands
+        around the denied words, and of the numbers, no less.
+        """
+        around = [row for row in words.rows_around(denied, _AROUND) if credit[row]]
+        scores = weights @ by_sentence
+        as_near = (scores >= _AS_NEAR * float(weights @ credit)) & (by_sentence[around] > 0).all(axis=0)
+        for number in np.flatnonzero(as_near)[scores[as_near].argsort(kind="stable")[::-1]].tolist():
+            if agrees(words.tokens, self.sentences[number].tokens, denied):
+                return int(number)
+        return None
 
     def _derived(self, words: ClaimWords, start: int, size: int) -> Vector:
         """1 for each number of the claim that is the sum or difference of two numbers in or beside the passage."""

@@ -25,7 +25,7 @@ from faithbot.judge.unjudged import unjudged
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CODE_VERSION = 3
+CODE_VERSION = 4
 """Counted up with every change of the code that changes a probability or a claim."""
 _PACKAGE = resources.files("faithbot.judge")
 _DATA_FILES = ("evidence_weights.json", "word_rarity.json", "lexicon.toml", "patterns.toml", "refusals.toml")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faithbot.judge.alignment import kept_neighbours
-from faithbot.judge.exactness import missing_quantities, opposite, polarity_differs
+from faithbot.judge.exactness import missing_quantities, opposite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ def evidence_features(match: Match) -> tuple[float, ...]:
         float(words.rarity[uncovered].max(initial=0.0)),
         names_uncovered / max(1, int(words.is_name.sum())),
         missing_quantities(match).anywhere,
-        float(polarity_differs(match)),
+        float(bool(match.contested)),
         float(opposite(match) is not None),
     )
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithbot.judge.alignment import kept_neighbours
-from faithbot.judge.lexicon import FLAT_NEGATORS, PARTIAL, TOTAL
-from faithbot.judge.words import EXCLUSIVE_KEYS, Token, is_negator, word_key
+from faithbot.judge.lexicon import PARTIAL, TOTAL
+from faithbot.judge.words import EXCLUSIVE_KEYS, Token, word_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,41 +54,11 @@ def missing_quantities(match: Match) -> MissingQuantities:
     )
 
 
-def polarity_differs(match: Match) -> bool:
-    """Whether one side flatly denies a word that the other side states without any negator."""
-    claim, passage = match.words.tokens, match.nearest.tokens
-    return _denies(claim, passage) or _denies(passage, claim)
-
-
-def _denies(tokens: Sequence[Token], other: Sequence[Token]) -> bool:
-    """Whether the tokens deny, and nowhere state, a word that the other tokens hold without a negator."""
-    if any(map(is_negator, other)):
-        return False
-    denied = _denied(tokens)
-    stated = {token.key for token in tokens if token not in denied}
-    keys = {token.key for token in denied} - stated
-    return any(token.key in keys for token in other)
-
-
-def _denied(tokens: Sequence[Token]) -> list[Token]:
-    """The first content word after each flat denial; "not only" and "if not" deny nothing."""
-    found = []
-    denied = False
-    forms = ["", *(token.form for token in tokens), ""]
-    for token, before, after in zip(tokens, forms, forms[2:], strict=False):
-        if token.form in FLAT_NEGATORS:
-            denied = after not in ("only", "just") and before not in ("if", "or", "whether")
-        elif denied and token.is_content:
-            found.append(token)
-            denied = False
-    return found
-
-
 def conflicts(match: Match) -> bool:
     """Whether the nearest passage aligns with the claim but for a number, the polarity or an opposite."""
     if match.nearest.coverage < _ALIGNED:
         return False
-    return missing_quantities(match).conflict or polarity_differs(match) or opposite(match) is not None
+    return missing_quantities(match).conflict or bool(match.contested) or opposite(match) is not None
 
 
 def breaks_exactness(match: Match) -> bool:

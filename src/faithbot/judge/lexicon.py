@@ -59,6 +59,8 @@ IRREGULAR = {
 """Irregular form to its base form."""
 UNSTEMMED = _words("unstemmed")
 NUMBER_WORDS = _by_word(_LISTS["number_words"])
+MONTHS = {word: int(number) for word, number in _by_word(_LISTS["months"]).items()}
+"""Name of a month to its number."""
 NUMBER_SCALES = _by_word(_LISTS["number_scales"])
 UNITS = {
     name: (dimension, float(factor))

@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from faithbot.judge.lexicon import NUMBER_SCALES, NUMBER_WORDS, STOP_WORDS, UNITS
+from faithbot.judge.dates import BETWEEN_DAY_AND_MONTH, ORDINAL_ENDINGS, is_day, spell_dates
+from faithbot.judge.lexicon import MONTHS, NUMBER_SCALES, NUMBER_WORDS, STOP_WORDS, UNITS
 from faithbot.judge.words import fold, stem
 
 if TYPE_CHECKING:
@@ -25,15 +26,7 @@ _PIECE = re.compile(
 )
 _ASCII_PIECE = re.compile(f"[A-Za-z]+|{_NUMBER}")
 """Finds the same in plain ASCII, twice as fast."""
-_ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december",
-    "januar februar marz april mai juni juli august september oktober november dezember",
-    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "jan feb mar apr may jun jul aug sep oct nov dec",
-)
-_MONTH_NUMBER = {name: number for names in _MONTH_NAMES for number, name in enumerate(names.split(), start=1)}
+_DAY_OF_MONTH = "day of month"
 _CURRENCIES = "$€£¥"
 _LABELS = frozenset({"passage", "passages", "step", "steps", "source", "sources", "document"})
 """What is numbered, not counted: "passage 3" states no number."""
@@ -73,6 +66,11 @@ class Quantity:
         return self.noun is not None and self.noun == other.noun
 
     @property
+    def is_day(self) -> bool:
+        """The day of a date."""
+        return self.dimension is not None and self.dimension.startswith(_DAY_OF_MONTH)
+
+    @property
     def is_year(self) -> bool:
         """Looks like a calendar year."""
         return self.dimension is None and len(self.values) == 1 and 1000 <= self.values[0] <= 2100 and self.noun is None
@@ -98,7 +96,7 @@ def _any_close(left: Iterable[float], right: Sequence[float]) -> bool:
 @lru_cache(maxsize=8192)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """All numbers of a sentence, in order, with the units beside them."""
-    text = _ISO_DATE.sub(_spell_date, text)
+    text = spell_dates(text)
     pieces = (_ASCII_PIECE if text.isascii() else _PIECE).findall(text)
     found: list[Quantity] = []
     end = 0
@@ -118,7 +116,9 @@ def _starts_number(piece: str) -> bool:
 
 
 def is_derived(quantity: Quantity, sources: Sequence[Quantity]) -> bool:
-    """Whether the quantity is the sum or the difference of two source quantities of its dimension."""
+    """Whether the quantity is the sum or the difference of two source quantities of its dimension; no day is."""
+    if quantity.is_day:
+        return False
     same = [source for source in sources if source.dimension == quantity.dimension][:12]
     targets = quantity.base_values()
     for a, b in combinations(same, 2):
@@ -128,39 +128,35 @@ def is_derived(quantity: Quantity, sources: Sequence[Quantity]) -> bool:
     return False
 
 
-def _spell_date(match: re.Match[str]) -> str:
-    year, month, day = match.groups()
-    if not 1 <= int(month) <= 12:
-        return match.group()
-    return f"{_MONTH_NAMES[0].split()[int(month) - 1]} {int(day)}, {year}"
-
-
 def _read(pieces: list[str], position: int) -> tuple[Quantity | None, int]:
     """The quantity that starts at a number piece and how many pieces it takes; None where it counts nothing."""
     values, length = _read_value(pieces, position)
-    after = fold(pieces[position + length]) if position + length < len(pieces) else ""
+    after = _piece(pieces, position + length)
     before = pieces[position - 1] if position else ""
     if before.casefold() in _LABELS:
         return None, length
     if before in _CURRENCIES and before:
         dimension, factor = UNITS[before]
         return Quantity(values, dimension, factor), length
-    if after in ("st", "nd", "rd", "th"):
+    if after in ORDINAL_ENDINGS:
         length += 1
-        after = fold(pieces[position + length]) if position + length < len(pieces) else ""
-        month = _month_beside(before, after, values)
-        return Quantity(values, month or "ordinal"), length
+        return Quantity(values, _month_beside(pieces, position, length, values) or "ordinal"), length
     unit = _unit(*pieces[position + length : position + length + 2])
     if unit is not None:
         dimension, factor, n_pieces = unit
         return Quantity(values, dimension, factor), length + n_pieces
     if length == 1 and values == (1.0,) and not pieces[position].isdecimal():
         return None, length  # "one" without a unit is mostly a pronoun
-    month = _month_beside(before, after, values)
+    month = _month_beside(pieces, position, length, values)
     if month is not None:
         return Quantity(values, month), length
-    noun = stem(after) if after and after not in STOP_WORDS and after.isalpha() and after not in _MONTH_NUMBER else None
+    noun = stem(after) if after and after not in STOP_WORDS and after.isalpha() and after not in MONTHS else None
     return Quantity(values, noun=noun), length
+
+
+def _piece(pieces: list[str], position: int) -> str:
+    """A piece folded; empty behind the last."""
+    return fold(pieces[position]) if position < len(pieces) else ""
 
 
 @lru_cache(maxsize=65536)
@@ -174,9 +170,14 @@ def _unit(*following: str) -> tuple[str, float, int] | None:
     return None
 
 
-def _month_beside(before: str, after: str, values: tuple[float, ...]) -> str | None:
-    month = _MONTH_NUMBER.get(fold(before)) or _MONTH_NUMBER.get(after)
-    return f"day of month {month}" if month and 1 <= values[0] <= 31 else None
+def _month_beside(pieces: list[str], position: int, length: int, values: tuple[float, ...]) -> str | None:
+    """The dimension of a day whose number, so many pieces long, has its month before or after it."""
+    if not is_day(values[0]):
+        return None
+    after = position + length
+    after += _piece(pieces, after) in BETWEEN_DAY_AND_MONTH
+    month = MONTHS.get(fold(pieces[position - 1]) if position else "") or MONTHS.get(_piece(pieces, after))
+    return f"{_DAY_OF_MONTH} {month}" if month else None
 
 
 def _read_value(pieces: list[str], position: int) -> tuple[tuple[float, ...], int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from faithbot.judge.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END
+from faithbot.judge.lexicon import ABBREVIATIONS, ABBREVIATIONS_THAT_MAY_END, MONTHS
+from faithbot.judge.words import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 _SENTENCE_ENDS = tuple(f"{mark}{closing}" for mark in ".!?…؟۔।。！？｡:" for closing in ("", '"', "”", ")", "]", "»"))
 _WRAPPED_LINE = 60
-
+_WORD = re.compile(r"\w+")
 
 _FINISHED = re.compile(r"[.!?…。！？؟][\"'”’»)\]*_]*$")
 
@@ -113,7 +114,14 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], limit: int) -> b
     last = before[-1].lstrip("(\"'[*_").casefold() if before else ""
     if last in ABBREVIATIONS:
         return last in ABBREVIATIONS_THAT_MAY_END and following.isupper()
+    if mark == "." and last.isdecimal() and len(last) <= 2 and _starts_with_month(text[end : min(end + 16, limit)]):
+        return False  # "am 5. März"
     return not (len(last) == 1 and last.isalpha() and mark == ".")
+
+
+def _starts_with_month(text: str) -> bool:
+    word = _WORD.search(text)
+    return word is not None and fold(word.group()) in MONTHS
 
 
 def _cut_long(text: str, start: int, end: int) -> Iterator[Span]:

@@ -7,9 +7,11 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from faithbot.judge.dates import BETWEEN_DAY_AND_MONTH, ORDINAL_ENDINGS, is_day, months_in_digits
 from faithbot.judge.lexicon import (
     EXCLUSIVE,
     IRREGULAR,
+    MONTHS,
     NEGATING_CHARACTERS,
     NEGATORS,
     NOT_NEGATING,
@@ -22,7 +24,7 @@ from faithbot.judge.lexicon import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 _TOKEN = re.compile(r"\d+(?:[.,'’]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ASCII_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[0-9]+(?:[.,'][0-9]+)*")
@@ -31,6 +33,7 @@ _ASCII_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|[0-9]+(?:[.,'][0-9]+)*")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff々]+"
 )
+_AFTER_NUMBER = UNITS.keys() | NUMBER_SCALES.keys() | ORDINAL_ENDINGS
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "es", "ly", "s", "e")
 
@@ -133,15 +136,22 @@ def _content_key(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Tokens of a sentence in order. Runs of an unspaced script give overlapping character pairs."""
+    """Tokens of a sentence in order. Runs of an unspaced script give overlapping character pairs.
+
+    An ISO date gives those of a date written out: the name of the month, the day, the year.
+    """
     tokens = []
+    months = months_in_digits(text) if "-" in text else {}
     for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
-        word = match.group()
+        word = months.get(match.start(), match.group())
         if not word.isascii() and _UNSPACED.search(word):
             tokens.extend(_split_unspaced(word, match.start()))
             continue
         key, form, is_content = _analyse(word)
         tokens.append(Token(key, form, is_content, word[0].isupper(), match.start()))
+    for index in [index for index, token in enumerate(tokens) if token.start in months] if months else ():
+        year, month, day = tokens[index - 1 : index + 2]
+        tokens[index - 1 : index + 2] = month, day, year
     return tuple(tokens)
 
 
@@ -151,6 +161,8 @@ def content_keys(text: str) -> set[str]:
         return {token.key for token in tokenize(text) if token.is_content}
     words = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
     keys = set(map(_content_key, words))
+    if "-" in text:
+        keys.update(map(_content_key, months_in_digits(text).values()))
     keys.discard("")
     return keys
 
@@ -177,17 +189,38 @@ def _spaced_piece(word: str, offset: int) -> list[Token]:
     return [Token(key, form, is_content, word[0].isupper(), offset)]
 
 
-def content_tokens(tokens: Iterable[Token]) -> list[Token]:
-    """The content words among tokens; numbers and the units after them are left out: they are compared by value."""
+def content_tokens(tokens: Sequence[Token]) -> list[Token]:
+    """The content words among tokens.
+
+    Numbers are left out, and so are the units after them and the months of days: they are compared by value.
+    """
     kept = []
     after_number = False
-    for token in tokens:
-        is_number = token.key.startswith("#")
-        is_unit = after_number and (token.form in UNITS or token.form in NUMBER_SCALES)
-        if token.is_content and not is_number and not is_unit:
-            kept.append(token)
-        after_number = is_number
+    for index, token in enumerate(tokens):
+        if not token.is_content:
+            after_number = False
+        elif token.key[0] == "#":
+            after_number = True
+        else:
+            is_unit = after_number and token.form in _AFTER_NUMBER
+            if not is_unit and not (token.form in MONTHS and _is_of_day(tokens, index)):
+                kept.append(token)
+            after_number = False
     return kept
+
+
+def _is_of_day(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the month at an index has the number of a day after or before it."""
+    if index + 1 < len(tokens) and _is_day_number(tokens[index + 1]):
+        return True
+    before = index - 1
+    for between in (BETWEEN_DAY_AND_MONTH, ORDINAL_ENDINGS):
+        before -= before >= 0 and tokens[before].form in between
+    return before >= 0 and _is_day_number(tokens[before])
+
+
+def _is_day_number(token: Token) -> bool:
+    return token.key.startswith("#") and is_day(float(token.key[1:]))
 
 
 def content_words(text: str) -> list[str]:
