@@ -107,6 +107,16 @@ def test_without_a_base_it_is_the_first_evaluation() -> None:
     assert list(results.sides) == ["head"]
 
 
+@pytest.mark.parametrize(("n", "is_told"), [(5, True), (6, False)])
+def test_that_there_are_too_few_questions_is_told_at_the_first_evaluation(n: int, is_told: bool) -> None:
+    few = {name: [scored(0.9), scored(0.9)] for name in IDS[:n]}
+    results = verdict_of(None, side("head", few), asked=questions(*IDS[:n]))
+    told = [warning.message for warning in results.warnings if warning.code == "few_questions"]
+    assert results.verdict == "first"
+    assert bool(told) == is_told
+    assert not told or told[0].startswith("5 questions: pull requests that change the answers will be inconclusive.")
+
+
 def test_too_few_judged_questions_cannot_tell() -> None:
     head = noisy(0.8) | {name: [UNREADABLE, UNREADABLE] for name in IDS[:2]}
     results = verdict_of(side("base", noisy(0.8)), side("head", head))

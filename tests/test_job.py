@@ -227,8 +227,9 @@ def test_a_pull_request_that_would_break_the_grading_of_all_later_ones_is_told_s
 ) -> None:
     results = pass_without_work(plan_for(tmp_path, head))
     [warning] = results.warnings
-    assert (results.verdict, warning.code) == ("pass", "broken_grading")
+    assert (results.verdict, warning.code) == ("inconclusive", "broken_grading")
     assert named in warning.message
+    assert results.reason == warning.message
 
 
 def test_a_metric_to_measure_that_nobody_measures_is_told_at_its_place(tmp_path: Path) -> None:

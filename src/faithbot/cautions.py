@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from faithbot.config import COUNTS
 from faithbot.metrics import METRICS, Metric, is_judged, label, questions_moved
 from faithbot.noise import difference_of_runs
+from faithbot.plain_text import count
 from faithbot.results import AnswerRecord, MetricComparison, ResultWarning, Side, SideName
+from faithbot.verdict import FEWEST_COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +46,8 @@ def _find(
     sides: Mapping[SideName, Side],
     fingerprint: JudgeFingerprint,
 ) -> Iterator[ResultWarning]:
+    if "base" not in tables:
+        yield from _few_questions(tables["head"].questions)
     yield from _floors(metrics)
     yield from _more_abstentions(metrics)
     for name, measured in METRICS.items():
@@ -68,6 +72,16 @@ def _is_judge(side: Side, fingerprint: JudgeFingerprint) -> bool:
     if fingerprint.model_digest is None or side.model_digest is None:
         return fingerprint.model == side.model
     return fingerprint.model_digest == side.model_digest
+
+
+def _few_questions(questions: Sequence[Question]) -> Iterator[ResultWarning]:
+    """Told at the first evaluation: the next one would find out only after all its answers."""
+    if len(questions) < FEWEST_COMPARED:
+        yield ResultWarning(
+            code="few_questions",
+            message=f"{count(len(questions), 'question')}: pull requests that change the answers will be inconclusive. "
+            f"A verdict takes at least {FEWEST_COMPARED} questions, a sharp one 20 to 30.",
+        )
 
 
 class _FailedQuestion(NamedTuple):

@@ -44,7 +44,7 @@ def find_broken_grading(head: LoadedConfig) -> list[ResultWarning]:
         return [
             ResultWarning(
                 code="broken_grading",
-                message=f"Mend this before the merge, or no pull request can be evaluated after it: {first}",
+                message=f"After this merge no pull request could be evaluated any more: {first}",
             )
         ]
     return []

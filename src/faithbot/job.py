@@ -90,7 +90,7 @@ async def run_prepared(prepared: Prepared, progress: Progress) -> Results:
         sides = in_halves(evaluated.sides["head"], runs)
         return compare(evaluated.grading, sides, runs=runs, changes=(), usage=evaluated.usage)
     runs = max(record.run for record in evaluated.sides["head"].answers)
-    return compare(
+    compared = compare(
         evaluated.grading,
         evaluated.sides,
         runs=runs,
@@ -98,6 +98,7 @@ async def run_prepared(prepared: Prepared, progress: Progress) -> Results:
         usage=evaluated.usage,
         notices=prepared.notices,
     )
+    return _not_passed_if_grading_breaks(compared)
 
 
 def pass_without_work(plan: Plan) -> Results:
@@ -105,7 +106,7 @@ def pass_without_work(plan: Plan) -> Results:
     sides = {name: _side(plan, name, loaded.answered_by) for name, loaded in plan.sides.items()}
     gate = plan.sides[plan.grader].config.gate
     results = compare_without_work(plan.questions, gate, sides, runs=plan.runs.fewest, changes=plan.changes)
-    return results.model_copy(update={"warnings": tuple(_broken_grading(plan))})
+    return _not_passed_if_grading_breaks(results.model_copy(update={"warnings": tuple(_broken_grading(plan))}))
 
 
 class _Evaluated(NamedTuple):
@@ -175,6 +176,14 @@ def _notices(plan: Plan) -> Iterator[ResultWarning]:
 def _broken_grading(plan: Plan) -> list[ResultWarning]:
     """Base grades, so nobody else would notice."""
     return find_broken_grading(plan.sides["head"]) if plan.grader == "base" else []
+
+
+def _not_passed_if_grading_breaks(results: Results) -> Results:
+    """What would end every later comparison with an error passes no required check."""
+    broken = [warning.message for warning in results.warnings if warning.code == "broken_grading"]
+    if not broken or results.verdict != "pass":
+        return results
+    return results.model_copy(update={"verdict": "inconclusive", "reason": broken[0]})
 
 
 def _behind_base(plan: Plan) -> Iterator[ResultWarning]:
