@@ -178,6 +178,11 @@ def test_an_unknown_ref_is_named(repository: Path) -> None:
         open_snapshot(repository, "nowhere")
 
 
+def test_a_ref_with_a_slip_is_told_the_one_that_was_meant(repository: Path) -> None:
+    with pytest.raises(UsageError, match="'mian' is not a commit, branch or tag of .*: did you mean 'main'"):
+        open_snapshot(repository, "mian")
+
+
 def test_a_ref_cannot_be_an_option_of_git(repository: Path) -> None:
     with pytest.raises(UsageError, match="not a git ref"):
         open_snapshot(repository, "--output=x")
@@ -193,7 +198,9 @@ def test_a_shallow_clone_without_the_base_says_how_to_fetch_it(repository: Path,
 
 
 def test_a_folder_without_git_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not in a git repository: name one with --repo"):
+    with pytest.raises(
+        UsageError, match="is not in a git repository: make one with `git init`, or name one with --repo"
+    ):
         find_root(tmp_path)
     with pytest.raises(UsageError, match="is not a folder"):
         find_root(tmp_path / "missing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import posixpath
 from pathlib import Path, PurePosixPath
@@ -26,7 +27,9 @@ def find_root(folder: Path) -> Path:
             return _path_from_git(folder, "--absolute-git-dir")
     except EvaluationError as error:
         if "not a git repository" in str(error):
-            raise UsageError(f"{folder} is not in a git repository: name one with --repo.") from None
+            raise UsageError(
+                f"{folder.resolve()} is not in a git repository: make one with `git init`, or name one with --repo."
+            ) from None
         raise
     raise UsageError(f"{folder} is git's own folder: name the repository's top level with --repo.")
 
@@ -80,7 +83,10 @@ def resolve_commit(root: Path, ref: str) -> str:
             f"{ref!r} is not in this shallow clone: run `git fetch --depth=1 origin {ref}`, "
             "or set `fetch-depth: 0` on actions/checkout."
         )
-    raise UsageError(f"{ref!r} is not a commit, branch or tag of {root}: `git branch --all` lists what there is.")
+    known = run_git(root, "for-each-ref", "--format=%(refname:short)").decode(errors="replace").split()
+    near = difflib.get_close_matches(ref, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "`git branch --all` lists what there is."
+    raise UsageError(f"{ref!r} is not a commit, branch or tag of {root}: {hint}")
 
 
 def commits_missing(root: Path, head: str | None, base: str | None) -> int:
