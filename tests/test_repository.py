@@ -179,7 +179,7 @@ def test_an_unknown_ref_is_named(repository: Path) -> None:
 
 
 def test_a_ref_with_a_slip_is_told_the_one_that_was_meant(repository: Path) -> None:
-    with pytest.raises(UsageError, match="'mian' is not a commit, branch or tag of .*: did you mean 'main'"):
+    with pytest.raises(UsageError, match=r"'mian' is not a commit, branch or tag of .*: did you mean 'main'"):
         open_snapshot(repository, "mian")
 
 
