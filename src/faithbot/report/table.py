@@ -28,6 +28,7 @@ class Row(NamedTuple):
     change: str
     noise: str
     visible_from: str
+    """Of gated metrics only: alone at its 5 %, an ungated one would be told less than this promises."""
     meaning: str
 
 
@@ -80,7 +81,7 @@ def _row(name: str, metric: MetricComparison) -> Row:
     def shown(value: float | None, prefix: str = "") -> str:
         return "" if value is None else prefix + wording.number(value, decimals)
 
-    detectable = metric.smallest_detectable
+    detectable = metric.smallest_detectable if metric.gated else None
 
     return Row(
         metric=label(name),

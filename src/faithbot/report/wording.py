@@ -21,6 +21,10 @@ _LARGE = 1e6
 _MOST_NAMED = 3
 _TOLD_BY_HEADLINE = ("more_abstentions", "answered_on_one_side")
 """Codes of warnings that say of a metric what a headline may say, too."""
+_BEYOND_ITS_BAND = "above its noise, but may be chance"
+"""By the p-value: chance deals the runs like this more often than is allowed."""
+_BEYOND_ITS_OWN_BAND = "above its own noise, but may be chance among several metrics"
+"""The band is that of a metric tested alone; those that nobody gates share the 5 % (Holm)."""
 
 
 # Numbers
@@ -136,7 +140,9 @@ def _size_of_change(metric: MetricComparison) -> str:
         return f"not clearly more than chance{p}"
     if change <= (metric.noise_band or 0.0):
         return f"within noise{p}"
-    return f"too small to count{p}" if change < metric.min_effect else f"not clearly above noise{p}"
+    if change < metric.min_effect:
+        return f"too small to count{p}"
+    return f"{_BEYOND_ITS_BAND if metric.gated else _BEYOND_ITS_OWN_BAND}{p}"
 
 
 def moved_clearly(metric: MetricComparison) -> bool:
