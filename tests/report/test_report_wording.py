@@ -135,6 +135,25 @@ def test_decimals_are_as_few_as_the_numbers_allow(
     assert wording.table_decimals_for(metric(base, head, noise)) == in_table
 
 
+def test_one_table_has_the_decimals_that_its_most_demanding_row_needs() -> None:
+    coarse, fine = metric(0.91, 0.79, 0.04), metric(0.912, 0.870, 0.038)
+    assert wording.common_decimals([coarse, coarse]) == 2
+    assert wording.common_decimals([coarse, fine]) == 3
+    assert wording.common_decimals([]) == 2
+
+
+@given(st.lists(st.builds(metric, levels, levels, st.floats(min_value=0, max_value=0.3)), max_size=4))
+def test_the_decimals_of_a_table_contradict_no_row(rows: list[MetricComparison]) -> None:
+    decimals = wording.common_decimals(rows)
+    for row in rows:
+        change, noise = abs(row.delta or 0.0), row.noise_band or 0.0
+        shown_change, shown_noise = (as_number(wording.number(value, decimals)) for value in (change, noise))
+        if change - noise > 1e-5:
+            assert shown_change > shown_noise
+        if change <= noise:
+            assert shown_change <= shown_noise
+
+
 # Sentences
 
 

@@ -9,6 +9,7 @@ from faithbot.metrics import label
 from faithbot.plain_text import count, cut, one_line, two_decimals
 from faithbot.report import wording
 from faithbot.report.blind_spots import blind_spots_sentence
+from faithbot.report.table import split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
         *_run_means(name, metric, results.runs),
         *([noise_sources(sources)] if sources else []),
         *_p_value(metric),
-        *_smallest_detectable(metric),
+        *_smallest_detectable(metric, split_rows(results)[0][0].row.visible_from),  # gated metrics come first
         *_other_questions(metric),
     ]
 
@@ -100,12 +101,11 @@ def _p_value(metric: MetricComparison) -> Iterator[str]:
         yield f"p is how often noise alone would look at least this bad{ties}."
 
 
-def _smallest_detectable(metric: MetricComparison) -> Iterator[str]:
+def _smallest_detectable(metric: MetricComparison, visible_from: str) -> Iterator[str]:
     if metric.smallest_detectable and not wording.is_unchanged(metric):
         worse = "drop" if metric.better == "higher" else "rise"
         would = "would be" if metric.delta is None else "would have been"
-        seen = wording.at_least(metric.smallest_detectable, wording.table_decimals_for(metric))
-        yield f"A {worse} of {seen} {would} seen in 8 of 10 cases."
+        yield f"A {worse} of {visible_from} {would} seen in 8 of 10 cases."
 
 
 def _other_questions(metric: MetricComparison) -> Iterator[str]:

@@ -9,7 +9,7 @@ from faithbot.metrics import label, questions_moved
 from faithbot.plain_text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from faithbot.results import MetricComparison, Results, ResultWarning
 
@@ -71,6 +71,13 @@ def table_decimals_for(metric: MetricComparison) -> int:
     fewest = decimals_for(metric)
     one_more = min(fewest + 1, _MOST_DECIMALS)
     return fewest if _adds_up(metric, fewest) or not _is_honest(metric, one_more) else one_more
+
+
+def common_decimals(metrics: Collection[MetricComparison]) -> int:
+    """Decimals for all rows of one table: as many as the row needs that needs most, and honest in each of them."""
+    fewest = max(map(table_decimals_for, metrics), default=2)
+    decimals = range(fewest, _MOST_DECIMALS)
+    return next((d for d in decimals if all(_is_honest(metric, d) for metric in metrics)), _MOST_DECIMALS)
 
 
 def _is_honest(metric: MetricComparison, decimals: int) -> bool:
