@@ -172,6 +172,26 @@ def test_contradicted_claims_and_other_questions_come_before_more_of_the_same() 
     ]
 
 
+def test_wrong_numbers_come_before_filler_however_often_it_is_said() -> None:
+    """Contradicted; another number than the passage; a number that it lacks; the same number; none."""
+    always = (claim("A tent is a common thing to return.", "not_found"), claim("Returns need 1 form.", "not_found"))
+    once = (
+        claim("Returns are welcome within 30 days.", "not_found"),
+        claim("Returns are accepted within 60 days.", "not_found"),
+        claim("Returns are never accepted.", "contradicted"),
+    )
+    head = runs(answered(*always, *once), answered(*always), contexts=(PASSAGE,))
+    base = runs(answered(GOOD), answered(GOOD), contexts=(PASSAGE,))
+    found = find_claim_changes(questions("q"), base, head, got_worse=True)
+    assert [change.claim for change in found.newly_unsupported] == [
+        "Returns are never accepted.",
+        "Returns are accepted within 60 days.",
+        "Returns need 1 form.",
+        "Returns are welcome within 30 days.",
+        "A tent is a common thing to return.",
+    ]
+
+
 def test_a_fixed_claim_is_listed_apart() -> None:
     found = changes(runs(answered(INVENTED)), runs(answered(GOOD)))
     assert found.newly_unsupported == ()

@@ -10,6 +10,7 @@ from faithbot.accepted import AcceptedClaims
 from faithbot.claim_chance import RARE, ChanceLevel, binomial_tail
 from faithbot.claim_reasons import find_origin
 from faithbot.claim_statements import find_statements
+from faithbot.judge.number_guard import check_numbers
 from faithbot.metrics import is_judged
 from faithbot.results import AcceptedClaim, AnswerRecord, ClaimChange
 from faithbot.side_table import same_requests
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from faithbot.accepted import AcceptedEntry
     from faithbot.claim_statements import Statement
     from faithbot.golden import Question
+    from faithbot.judge.protocol import NumberCheck
     from faithbot.results import SideName
 
     Sides = Mapping[SideName, Sequence[AnswerRecord]]
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _SIDES: tuple[SideName, ...] = ("base", "head")
 _FEWEST_RUNS = 2
 """Judged runs of a side that say what "every run" says, where as many were asked."""
+_NUMBERS: tuple[NumberCheck | None, ...] = ("conflict", "missing", "agree", None)
+"""The claim's numbers beside its nearest passage, the most telling first; what has none is often filler."""
 
 
 class ClaimChanges(NamedTuple):
@@ -181,24 +185,41 @@ def _by_question(records: Sequence[AnswerRecord]) -> dict[str, list[AnswerRecord
     return by_question
 
 
-def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple[ClaimChange, ...]:
-    """In all runs and none of the other side's before the rest, contradicted before not found, with a passage before
-    without; then one a question.
+class _Rank(NamedTuple):
+    """Where a claim stands in its list: the smallest first, compared field by field."""
 
-    A reader sees the first few only: they should not all belong to the question that comes first in the golden set.
-    """
+    is_not_contradicted: bool
+    numbers: int
+    """Place in `_NUMBERS`."""
+    fewer_runs: int
+    """Minus the runs that the side has it in more of than the other side."""
+    has_no_passage: bool
 
-    def telling(change: ClaimChange) -> tuple[int, bool, bool]:
+    @classmethod
+    def of(cls, change: ClaimChange, side: SideName) -> _Rank:
         more = change.head_runs - change.base_runs
-        return -more if side == "head" else more, change.support != "contradicted", change.evidence is None
+        passage = () if change.evidence is None else (change.evidence,)
+        return cls(
+            is_not_contradicted=change.support != "contradicted",
+            numbers=_NUMBERS.index(check_numbers(change.claim, passage)),
+            fewer_runs=-more if side == "head" else more,
+            has_no_passage=change.evidence is None,
+        )
 
-    seen: Counter[tuple[str, int]] = Counter()
-    ranked: list[tuple[int, int, tuple[int, bool, bool], ClaimChange]] = []
-    for change in sorted(changes, key=telling):
-        runs = telling(change)[0]
-        ranked.append((runs, seen[change.question_id, runs], telling(change), change))
-        seen[change.question_id, runs] += 1
-    return tuple(change for *_, change in sorted(ranked, key=lambda entry: entry[:3]))
+
+def _most_telling_first(changes: Sequence[ClaimChange], side: SideName) -> tuple[ClaimChange, ...]:
+    """Contradicted first, then other numbers than the nearest passage's, then in more runs, then with a passage.
+
+    Among equals one a question, in the order of the golden set: a reader sees the first few only, and they should not
+    all belong to the question that comes first.
+    """
+    seen: Counter[tuple[str, _Rank]] = Counter()
+    ranked: list[tuple[_Rank, int, ClaimChange]] = []
+    for change in changes:
+        rank = _Rank.of(change, side)
+        ranked.append((rank, seen[change.question_id, rank], change))
+        seen[change.question_id, rank] += 1
+    return tuple(change for *_, change in sorted(ranked, key=lambda entry: entry[:2]))
 
 
 def _change(question: Question, statement: Statement, side: SideName, sides: Sides) -> ClaimChange:

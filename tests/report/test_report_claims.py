@@ -21,9 +21,10 @@ from faithbot.results import Results, SettingChange
 
 
 def claim(runs: int = 2, changes: tuple[SettingChange, ...] = CHANGES, **fields: Any) -> ChangedClaim:
-    """The claim about returning a tent, with other fields."""
+    """The claim about returning a tent, with other fields, before one whose passage is no longer retrieved."""
     changed = NEWLY_UNSUPPORTED[0].model_copy(update=fields)
-    return newly_unsupported(regression(newly_unsupported=(changed,), runs=runs, changes=changes))[0]
+    news = (changed, NEWLY_UNSUPPORTED[1])
+    return newly_unsupported(regression(newly_unsupported=news, runs=runs, changes=changes))[0]
 
 
 def test_a_claim_stands_beside_its_question() -> None:
@@ -134,7 +135,10 @@ def news(*reasons: str) -> Results:
             ["retrieval"] * 4 + ["generation"] * 3,
             "4 of 7 because their passage is no longer retrieved, 3 although it still is.",
         ),
-        (["generation"] * 2, "2 of 2 although their passage is still retrieved."),
+        (["retrieval"] * 2, "None of their passages is retrieved any more."),
+        (["generation"] * 2, "Their passages are still retrieved."),
+        (["new_passage"] * 2, "The nearest passages are ones that only this PR retrieved."),
+        (["no_passage"] * 23, "No passage supports or denies any of them."),
         (
             ["generation", "no_passage", "new_passage"],
             "1 of 3 although their passage is still retrieved, 1 beside a passage that only this PR retrieved, "
@@ -147,6 +151,14 @@ def news(*reasons: str) -> Results:
 )
 def test_why_claims_lost_their_support_is_one_line(why: list[str], expected: str) -> None:
     assert reasons(news(*why)) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "beside_each"),
+    [("generation", ""), ("new_passage", ""), ("no_passage", ""), ("retrieval", "no longer retrieved: top_k 4 → 1")],
+)
+def test_a_reason_that_all_claims_share_is_told_once_above_them(reason: str, beside_each: str) -> None:
+    assert {line.reason for line in newly_unsupported(news(reason, reason))} == {beside_each}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_only_three_claims_are_shown() -> None:
 def test_metrics_that_did_not_move_are_counted_and_of_a_side_alone_all_are_shown() -> None:
     both = render_summary(examples.results(metrics=MANY_METRICS))
     assert "context recall" in both
-    assert "\n3 more metrics, none clearly beyond its noise\n" in both
+    assert "\n3 more metrics, none clearly more than chance\n" in both
     alone = render_summary(examples.first().model_copy(update={"metrics": MANY_METRICS}))
     assert "answer correctness" in alone
     assert "more metrics" not in alone

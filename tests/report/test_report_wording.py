@@ -135,6 +135,25 @@ def test_decimals_are_as_few_as_the_numbers_allow(
     assert wording.table_decimals_for(metric(base, head, noise)) == in_table
 
 
+def test_one_table_has_the_decimals_that_its_most_demanding_row_needs() -> None:
+    coarse, fine = metric(0.91, 0.79, 0.04), metric(0.912, 0.870, 0.038)
+    assert wording.common_decimals([coarse, coarse]) == 2
+    assert wording.common_decimals([coarse, fine]) == 3
+    assert wording.common_decimals([]) == 2
+
+
+@given(st.lists(st.builds(metric, levels, levels, st.floats(min_value=0, max_value=0.3)), max_size=4))
+def test_the_decimals_of_a_table_contradict_no_row(rows: list[MetricComparison]) -> None:
+    decimals = wording.common_decimals(rows)
+    for row in rows:
+        change, noise = abs(row.delta or 0.0), row.noise_band or 0.0
+        shown_change, shown_noise = (as_number(wording.number(value, decimals)) for value in (change, noise))
+        if change - noise > 1e-5:
+            assert shown_change > shown_noise
+        if change <= noise:
+            assert shown_change <= shown_noise
+
+
 # Sentences
 
 
@@ -278,10 +297,13 @@ def test_a_drop_without_measured_noise_rests_on_its_p_value() -> None:
         (metric(0.90, 0.91), "within noise"),
         (metric(0.91, 0.91), "no change"),
         (metric(0.91, 0.91, 0.0, n_unchanged=12), "unchanged"),
-        (metric(0.91, 0.85, p_value=0.07), "not clearly above noise (p = 0.070)"),
+        (metric(0.91, 0.85, p_value=0.07), "above its noise, but may be chance (p = 0.070)"),
         (metric(0.91, 0.85, p_value=0.01, min_effect=0.1), "too small to count (p = 0.010)"),
         (metric(0.91, 0.85, p_value=0.01, gated=False, worsened=True), "larger than noise (p = 0.010)"),
-        (metric(0.91, 0.85, p_value=0.03, gated=False), "not clearly above noise (p = 0.030)"),
+        (
+            metric(0.91, 0.85, p_value=0.03, gated=False),
+            "above its own noise, but may be chance among several metrics (p = 0.030)",
+        ),
         (metric(0.91, 0.85, 0.0, p_value=0.2, measured_noise=False), "not clearly more than chance (p = 0.20)"),
         (metric(None, 0.85), ""),
         (metric(None, 0.60, floor=0.65, floor_standing="broken"), "below its floor of 0.65"),

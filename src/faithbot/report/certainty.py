@@ -9,6 +9,7 @@ from faithbot.metrics import label
 from faithbot.plain_text import count, cut, one_line, two_decimals
 from faithbot.report import wording
 from faithbot.report.blind_spots import blind_spots_sentence
+from faithbot.report.table import split_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,30 +51,31 @@ def _noise(name: str, metric: MetricComparison, results: Results) -> list[str]:
     return [
         *_compared_questions(metric, len(results.questions)),
         *_unchanged_questions(metric),
-        *_run_differences(name, metric, results.runs),
+        *_run_means(name, metric, results.runs),
         *([noise_sources(sources)] if sources else []),
         *_p_value(metric),
-        *_smallest_detectable(metric),
+        *_smallest_detectable(metric, split_rows(results)[0][0].row.visible_from),  # gated metrics come first
         *_other_questions(metric),
     ]
 
 
 def _compared_questions(metric: MetricComparison, asked: int) -> Iterator[str]:
     if metric.delta is not None and not wording.is_unchanged(metric):
-        yield f"{metric.n_questions} of {count(asked, 'question')} were compared."
+        yield f"{metric.n_questions} of {count(asked, 'question')} {'was' if asked == 1 else 'were'} compared."
 
 
-def _run_differences(name: str, metric: MetricComparison, runs: int) -> Iterator[str]:
+def _run_means(name: str, metric: MetricComparison, runs: int) -> Iterator[str]:
+    """The means themselves: how far two of them are expected to differ is what the warning ``too_noisy`` tells."""
     if runs == 1:
         yield "With one run a side the noise from run to run was not measured."
         return
-    spreads = []
+    told = []
     for side, means in sorted(metric.run_means.items()):
-        known = [mean for mean in means if mean is not None]
+        known = [wording.number(mean) for mean in means if mean is not None]
         if len(known) > 1:
-            spreads.append(f"{wording.number(max(known) - min(known))} ({_SIDES[side]})")
-    if spreads:
-        yield f"{_runs_of_a_side(runs)} differed in {label(name)} by {' and '.join(spreads)}."
+            told.append(f"{', '.join(known)} ({_SIDES[side]})")
+    if told:
+        yield f"Mean {label(name)} of each run: {' and '.join(told)}."
 
 
 def noise_sources(sources: NoiseSources) -> str:
@@ -84,10 +86,6 @@ def noise_sources(sources: NoiseSources) -> str:
     words = min(_SHARES, key=lambda known: abs(known - share))
     cure = "a stronger judge helps more than more questions" if share >= 0.5 else "more questions help most"
     return f"{_SHARES[words]} of the noise is the judge's: {cure}."
-
-
-def _runs_of_a_side(runs: int) -> str:
-    return "Two runs of the same side" if runs == 2 else f"The {runs} runs of the same side"
 
 
 def _unchanged_questions(metric: MetricComparison) -> Iterator[str]:
@@ -103,12 +101,11 @@ def _p_value(metric: MetricComparison) -> Iterator[str]:
         yield f"p is how often noise alone would look at least this bad{ties}."
 
 
-def _smallest_detectable(metric: MetricComparison) -> Iterator[str]:
+def _smallest_detectable(metric: MetricComparison, visible_from: str) -> Iterator[str]:
     if metric.smallest_detectable and not wording.is_unchanged(metric):
         worse = "drop" if metric.better == "higher" else "rise"
         would = "would be" if metric.delta is None else "would have been"
-        seen = wording.at_least(metric.smallest_detectable, wording.table_decimals_for(metric))
-        yield f"A {worse} of {seen} {would} seen in 8 of 10 cases."
+        yield f"A {worse} of {visible_from} {would} seen in 8 of 10 cases."
 
 
 def _other_questions(metric: MetricComparison) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from faithbot.plain_text import count, one_line
@@ -32,6 +32,12 @@ _ONE_REASON: dict[Reason, str] = {
     "new_passage": "The nearest passage is one that only this PR retrieved.",
     "no_passage": "No passage supports or denies it.",
 }
+_SAME_REASON: dict[Reason, str] = {
+    "retrieval": "None of their passages is retrieved any more.",
+    "generation": "Their passages are still retrieved.",
+    "new_passage": "The nearest passages are ones that only this PR retrieved.",
+    "no_passage": "No passage supports or denies any of them.",
+}
 _OF_PASSAGE: dict[Reason, str] = {
     "retrieval": "no longer retrieved",
     "generation": "was retrieved",
@@ -55,7 +61,7 @@ class ChangedClaim:
     is_nearest: bool
     """The passage does not speak against the claim; it is only the nearest there is."""
     reason: str
-    """``was retrieved``; empty where it is not known."""
+    """``was retrieved``; empty where it is not known, or told of all claims at once."""
     claim_numbers: frozenset[str]
     """Numbers of a contradicted claim that the passage does not hold."""
     evidence_numbers: frozenset[str]
@@ -68,8 +74,14 @@ class ChangedClaim:
 
 
 def newly_unsupported(results: Results) -> list[ChangedClaim]:
-    """Claims that head makes without support, in the order of the results, equal ones in one line."""
-    return _lines(results.newly_unsupported, results, _head_standing)
+    """Claims that head makes without support, in the order of the results, equal ones in one line.
+
+    A reason that all of them share is left to `reasons`; only a passage that is gone names a setting beside it.
+    """
+    lines = _lines(results.newly_unsupported, results, _head_standing)
+    if _shared_reason(results) in (None, "retrieval"):
+        return lines
+    return [replace(line, reason="") for line in lines]
 
 
 def no_longer_unsupported(results: Results) -> list[ChangedClaim]:
@@ -94,9 +106,9 @@ def chance(results: Results) -> str:
 def reasons(results: Results) -> str:
     """``4 of 7 because their passage is no longer retrieved, 3 although it still is.`` Empty without reasons."""
     changes = results.newly_unsupported
+    if shared := _shared_reason(results):
+        return (_ONE_REASON if len(changes) == 1 else _SAME_REASON)[shared]
     counts = Counter(change.reason for change in changes if change.reason)
-    if len(changes) == 1:
-        return "".join(_ONE_REASON[reason] for reason in counts)
     clauses = [f"{counts[reason]} {clause}" for reason, clause in _IN_SUMMARY.items() if counts[reason]]
     if not clauses:
         return ""
@@ -105,6 +117,12 @@ def reasons(results: Results) -> str:
     first, _, rest = clauses[0].partition(" ")
     clauses[0] = f"{first} of {len(changes)} {rest}"
     return f"{', '.join(clauses)}."
+
+
+def _shared_reason(results: Results) -> Reason | None:
+    """The reason of every newly unsupported claim; None where they differ or one is not known."""
+    found = {change.reason for change in results.newly_unsupported}
+    return found.pop() if len(found) == 1 else None
 
 
 def not_listed(results: Results) -> str:

@@ -12,7 +12,7 @@ from faithbot.plain_text import count
 from faithbot.report import changes, claims, standing, wording
 from faithbot.report.certainty import certainty
 from faithbot.report.escape import escape_code, escape_emphasised, escape_text, fence
-from faithbot.report.slices import slice_rows, slices_table
+from faithbot.report.slices import n_slices, slice_rows, slices_table
 from faithbot.report.table import ALIGNMENT, HEADERS, MetricRow, filled_columns, markdown_table, split_rows
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def _render(results: Results, form: _Form, run_url: str | None, *, measured_alon
         table=_metrics_table(table),
         n_quiet=len(quiet),
         quiet_table=_metrics_table(quiet),
-        slices=slice_rows(results),
+        n_slices=n_slices(results),
+        slices=slice_rows(results, form.slices),
         chance=claims.chance(results),
         reasons=claims.reasons(results),
         not_listed=claims.not_listed(results),

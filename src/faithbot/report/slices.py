@@ -1,4 +1,4 @@
-"""The table of tags: where the gated metrics moved, the most telling rows first."""
+"""The table of tags: where the gated metrics moved, in the order of the golden set."""
 
 from __future__ import annotations
 
@@ -30,25 +30,41 @@ HEADERS = SliceRow("tag", "metric", "questions", "base", "this PR", "change", "n
 ALIGNMENT = SliceRow("left", "left", "right", "right", "right", "right", "right")
 
 
-def slice_rows(results: Results) -> list[SliceRow]:
-    """A row for each tag and gated metric; those first that changed most beyond their own noise."""
-    found = [
+def n_slices(results: Results) -> int:
+    """How many rows there would be without a limit."""
+    return len(_measured(results))
+
+
+def slice_rows(results: Results, limit: int) -> list[SliceRow]:
+    """A row for each tag and gated metric, in the order in which the golden set first names the tags.
+
+    Of more than ``limit`` those that changed most beyond their own noise.
+    """
+    found = _measured(results)
+    most_telling = sorted(range(len(found)), key=lambda row: _interest(found[row][2]), reverse=True)[:limit]
+    shown = [found[row] for row in sorted(most_telling)]
+    decimals = wording.common_decimals([metric for *_, metric in shown])
+    return [_row(*item, decimals) for item in shown]
+
+
+def _measured(results: Results) -> list[tuple[str, str, MetricComparison]]:
+    """Tag, name and comparison of each metric that has a change there."""
+    return [
         (tag, name, metric)
         for tag, metrics in results.slices.items()
         for name, metric in metrics.items()
         if metric.delta is not None
     ]
-    return [_row(*item) for item in sorted(found, key=lambda item: _interest(item[2]), reverse=True)]
 
 
-def slices_table(rows: list[SliceRow], limit: int) -> str:
-    """Markdown of the first rows, without the metric's name where there is only one, nor a column that is empty."""
+def slices_table(rows: list[SliceRow]) -> str:
+    """Markdown of the rows, without the metric's name where there is only one, nor a column that is empty."""
     columns = [
         column
         for column, values in enumerate(zip(*rows, strict=True))
         if any(values) and (HEADERS[column] != HEADERS.metric or len(set(values)) > 1)
     ]
-    escaped = [row._replace(tag=escape_text(row.tag, 60), metric=escape_text(row.metric, 60)) for row in rows[:limit]]
+    escaped = [row._replace(tag=escape_text(row.tag, 60), metric=escape_text(row.metric, 60)) for row in rows]
     return markdown_table(
         [[row[column] for column in columns] for row in escaped],
         [HEADERS[column] for column in columns],
@@ -64,8 +80,7 @@ def _interest(metric: MetricComparison) -> tuple[float, float]:
     return (change / metric.noise_band if metric.noise_band else 0.0 if not change else math.inf), change
 
 
-def _row(tag: str, name: str, metric: MetricComparison) -> SliceRow:
-    decimals = wording.table_decimals_for(metric)
+def _row(tag: str, name: str, metric: MetricComparison, decimals: int) -> SliceRow:
     return SliceRow(
         tag=tag,
         metric=label(name),

@@ -10,7 +10,7 @@ from faithbot.metrics import label
 from faithbot.report import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from faithbot.results import MetricComparison, Results
 
@@ -28,6 +28,7 @@ class Row(NamedTuple):
     change: str
     noise: str
     visible_from: str
+    """Of gated metrics only: alone at its 5 %, an ungated one would be told less than this promises."""
     meaning: str
 
 
@@ -46,20 +47,33 @@ ALIGNMENT = Row("left", "right", "right", "right", "right", "right", "left")
 
 def metric_rows(results: Results) -> list[MetricRow]:
     """A row for each metric, at most `MAX_ROWS`: gated metrics first, then those that moved beyond their noise."""
-    rows = [
-        MetricRow(_row(name, metric), metric.gated, not metric.gated and not wording.moved_clearly(metric))
-        for name, metric in results.metrics.items()
-    ]
-    return sorted(rows, key=lambda row: (not row.gated, row.is_quiet))[:MAX_ROWS]
+    return _rows(_ordered(results))
 
 
 def split_rows(results: Results) -> tuple[list[MetricRow], list[MetricRow]]:
     """The rows to show, and those to fold away: many metrics that did not move would hide the one that did."""
-    rows = metric_rows(results)
-    quiet = [row for row in rows if row.is_quiet]
-    if len(quiet) <= _MOST_QUIET_ROWS or len(quiet) == len(rows):
-        return rows, []
-    return [row for row in rows if not row.is_quiet], quiet
+    metrics = _ordered(results)
+    quiet = {name: metric for name, metric in metrics.items() if _is_quiet(metric)}
+    if len(quiet) <= _MOST_QUIET_ROWS or len(quiet) == len(metrics):
+        return _rows(metrics), []
+    return _rows({name: metric for name, metric in metrics.items() if name not in quiet}), _rows(quiet)
+
+
+def _ordered(results: Results) -> dict[str, MetricComparison]:
+    metrics = sorted(results.metrics.items(), key=lambda item: (not item[1].gated, _is_quiet(item[1])))
+    return dict(metrics[:MAX_ROWS])
+
+
+def _is_quiet(metric: MetricComparison) -> bool:
+    return not metric.gated and not wording.moved_clearly(metric)
+
+
+def _rows(metrics: Mapping[str, MetricComparison]) -> list[MetricRow]:
+    """The rows of one table: a reader compares down a column, so all have the same decimals."""
+    decimals = wording.common_decimals(metrics.values())
+    return [
+        MetricRow(_row(name, metric, decimals), metric.gated, _is_quiet(metric)) for name, metric in metrics.items()
+    ]
 
 
 def filled_columns(rows: list[Row]) -> list[int]:
@@ -74,13 +88,11 @@ def markdown_table(cells: Sequence[Sequence[str]], headers: Sequence[str], align
     )
 
 
-def _row(name: str, metric: MetricComparison) -> Row:
-    decimals = wording.table_decimals_for(metric)
-
+def _row(name: str, metric: MetricComparison, decimals: int) -> Row:
     def shown(value: float | None, prefix: str = "") -> str:
         return "" if value is None else prefix + wording.number(value, decimals)
 
-    detectable = metric.smallest_detectable
+    detectable = metric.smallest_detectable if metric.gated else None
 
     return Row(
         metric=label(name),

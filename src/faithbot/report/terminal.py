@@ -65,7 +65,7 @@ def _metrics(results: Results) -> str:
     )
     if not quiet:
         return table
-    return f"{table}\n{count(len(quiet), 'more metric')}, none clearly beyond its noise"
+    return f"{table}\n{count(len(quiet), 'more metric')}, none clearly more than chance"
 
 
 def _standing(results: Results) -> Iterator[str]:

@@ -9,7 +9,7 @@ from faithbot.metrics import label, questions_moved
 from faithbot.plain_text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from faithbot.results import MetricComparison, Results, ResultWarning
 
@@ -21,6 +21,10 @@ _LARGE = 1e6
 _MOST_NAMED = 3
 _TOLD_BY_HEADLINE = ("more_abstentions", "answered_on_one_side")
 """Codes of warnings that say of a metric what a headline may say, too."""
+_BEYOND_ITS_BAND = "above its noise, but may be chance"
+"""By the p-value: chance deals the runs like this more often than is allowed."""
+_BEYOND_ITS_OWN_BAND = "above its own noise, but may be chance among several metrics"
+"""The band is that of a metric tested alone; those that nobody gates share the 5 % (Holm)."""
 
 
 # Numbers
@@ -67,6 +71,13 @@ def table_decimals_for(metric: MetricComparison) -> int:
     fewest = decimals_for(metric)
     one_more = min(fewest + 1, _MOST_DECIMALS)
     return fewest if _adds_up(metric, fewest) or not _is_honest(metric, one_more) else one_more
+
+
+def common_decimals(metrics: Collection[MetricComparison]) -> int:
+    """Decimals for all rows of one table: as many as the row needs that needs most, and honest in each of them."""
+    fewest = max(map(table_decimals_for, metrics), default=2)
+    decimals = range(fewest, _MOST_DECIMALS)
+    return next((d for d in decimals if all(_is_honest(metric, d) for metric in metrics)), _MOST_DECIMALS)
 
 
 def _is_honest(metric: MetricComparison, decimals: int) -> bool:
@@ -136,7 +147,9 @@ def _size_of_change(metric: MetricComparison) -> str:
         return f"not clearly more than chance{p}"
     if change <= (metric.noise_band or 0.0):
         return f"within noise{p}"
-    return f"too small to count{p}" if change < metric.min_effect else f"not clearly above noise{p}"
+    if change < metric.min_effect:
+        return f"too small to count{p}"
+    return f"{_BEYOND_ITS_BAND if metric.gated else _BEYOND_ITS_OWN_BAND}{p}"
 
 
 def moved_clearly(metric: MetricComparison) -> bool:
