@@ -22,8 +22,11 @@ RUN python3 -m venv --without-pip /opt/faithbot \
  && find /opt/faithbot -type d -name tests -prune -exec rm -r {} +
 
 COPY . /tmp/faithbot/
+# Python's image comes without compiled files of its library: importing once what a job imports leaves those that it
+# would compile anew each time.
 RUN pip --python /opt/faithbot/bin/python3 install --no-cache-dir --no-deps --no-build-isolation /tmp/faithbot \
- && rm -rf /tmp/faithbot
+ && rm -rf /tmp/faithbot \
+ && /opt/faithbot/bin/python3 -c 'import faithbot.action.main; from faithbot.action.overlap import *; import_ahead(FOR_THE_WORK + FOR_THE_RESULT).result()'
 
 # The log of a job shows what happens while it happens. Looking for plugins of Pydantic, of which there are none, would
 # read the metadata of all packages at each start.
