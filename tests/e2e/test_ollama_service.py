@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
     from docker.models.containers import Container
-    from docker.models.networks import Network
 
     Start = Callable[..., dict[str, str]]
 
@@ -71,12 +70,12 @@ def settings(test_ollama_image: str, models_folder: Path, tmp_path: Path) -> Ser
 def _nothing_left(docker_client: DockerClient) -> Iterator[None]:
     yield
     remove_leftovers(OWNER)
-    assert owned(docker_client) == ([], [])
+    assert owned(docker_client) == []
 
 
-def owned(client: DockerClient, owner: str = OWNER) -> tuple[list[Container], list[Network]]:
+def owned(client: DockerClient, owner: str = OWNER) -> list[Container]:
     label: dict[str, str | list[str] | bool] = {"label": f"faithbot.owner={owner}"}
-    return client.containers.list(all=True, filters=label), client.networks.list(filters=label)
+    return client.containers.list(all=True, filters=label)
 
 
 def models_of(service: OllamaService) -> list[str]:
@@ -112,27 +111,22 @@ def test_it_starts_serves_the_folder_and_is_gone_at_once(
         started = time.monotonic()
         service.stop()
         assert time.monotonic() - started < MOST_SECONDS_TO_STOP
-    assert owned(docker_client) == ([], [])
+    assert owned(docker_client) == []
     assert service.logs() == ""
     service.stop()
 
 
 def test_only_leftovers_of_the_same_owner_are_removed(docker_client: DockerClient, settings: ServiceSettings) -> None:
-    def leave_behind(owner: str) -> tuple[Container, Network]:
-        network = docker_client.networks.create(f"faithbot-test-{owner[-1]}", labels={"faithbot.owner": owner})
-        container = docker_client.containers.run(
-            settings.image, detach=True, network=network.name, labels={"faithbot.owner": owner}
-        )
-        return container, network
+    def leave_behind(owner: str) -> Container:
+        return docker_client.containers.run(settings.image, detach=True, labels={"faithbot.owner": owner})
 
     other_owner = f"{OWNER}2"
     leave_behind(OWNER)
     other = leave_behind(other_owner)
     try:
         with start_service(settings, print) as service:
-            containers, networks = owned(docker_client)
-            assert ([container.id for container in containers], networks) == ([service.container_id], [])
-        assert owned(docker_client, other_owner) == ([other[0]], [other[1]])
+            assert [container.id for container in owned(docker_client)] == [service.container_id]
+        assert owned(docker_client, other_owner) == [other]
     finally:
         remove_leftovers(other_owner)
 
@@ -144,7 +138,7 @@ def test_an_interrupted_start_leaves_nothing(docker_client: DockerClient, settin
 
     with pytest.raises(KeyboardInterrupt):
         start_service(settings, cancel_the_job)
-    assert owned(docker_client) == ([], [])
+    assert owned(docker_client) == []
 
 
 def test_gpus_that_the_engine_cannot_hand_over_after_all_are_done_without(
@@ -158,7 +152,7 @@ def test_gpus_that_the_engine_cannot_hand_over_after_all_are_done_without(
     with launch_service(settings, lines.append, look) as service:
         service.wait_until_ready(lines.append)
         assert models_of(service) == [MODEL]
-        assert [container.id for container in owned(docker_client)[0]] == [service.container_id]
+        assert [container.id for container in owned(docker_client)] == [service.container_id]
     assert re.match(r"Docker cannot hand over the GPUs \(could not select device driver .*\)$", lines[0])
     assert "GPU" not in lines[1]
 
@@ -247,7 +241,7 @@ class TestFromAnActionsContainer:
             ]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            assert owned(docker_client) == ([], [])
+            assert owned(docker_client) == []
             printed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
             assert printed["models"] == MODEL
             assert float(printed["stopped"]) < MOST_SECONDS_TO_STOP
@@ -255,8 +249,10 @@ class TestFromAnActionsContainer:
 
         return start
 
-    def test_on_the_default_bridge_it_makes_a_network_and_joins_it(self, started: Start) -> None:
-        assert started()["url"].startswith("http://faithbot-ollama-")
+    def test_on_the_default_bridge_it_is_inside_our_own_network_where_nobody_else_reaches_it(
+        self, started: Start
+    ) -> None:
+        assert started()["url"] == "http://127.0.0.1:11434"
 
     def test_a_network_of_the_job_is_used(self, docker_client: DockerClient, started: Start) -> None:
         network = docker_client.networks.create("github_network_faithbot_test")

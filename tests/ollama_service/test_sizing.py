@@ -74,11 +74,11 @@ def test_ollama_gets_an_environment_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_secret")
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
     names = {"HOST", "NO_CLOUD", "KEEP_ALIVE", "NUM_PARALLEL", "MAX_LOADED_MODELS", "NOPRUNE"}
-    on_gpu = environment(Machine(8, 32 * GIB, RUNTIME), Sizing(28 * GIB, 4))
+    on_gpu = environment(Machine(8, 32 * GIB, RUNTIME), Sizing(28 * GIB, 4), "127.0.0.1")
     assert set(on_gpu) == {f"OLLAMA_{name}" for name in names}
-    on_cpu = environment(Machine(8, 32 * GIB), Sizing(28 * GIB, 4))
+    on_cpu = environment(Machine(8, 32 * GIB), Sizing(28 * GIB, 4), "127.0.0.1")
     assert set(on_cpu) - set(on_gpu) == {"GOMP_SPINCOUNT"}
-    assert on_cpu["OLLAMA_NUM_PARALLEL"] == "4"
+    assert (on_cpu["OLLAMA_NUM_PARALLEL"], on_cpu["OLLAMA_HOST"]) == ("4", "127.0.0.1:11434")
 
 
 def test_of_our_own_environment_it_gets_the_proxies_and_nothing_else() -> None:

@@ -1,8 +1,9 @@
-"""The Docker network on which we and Ollama see each other."""
+"""Where Ollama stands, so that we reach it and nobody else on the engine does without need."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from docker.errors import NotFound
 
@@ -19,37 +20,57 @@ _WITHOUT_ADDRESSES = {_HOST, "none"}
 _WITHOUT_NAMES = {BRIDGE, *_WITHOUT_ADDRESSES}
 _PREFERRED = "github_network_"
 """How the runner names the network of a job with `services:` or `container:`."""
+_ANYWHERE, _LOOPBACK = "0.0.0.0", "127.0.0.1"  # noqa: S104 - of a container that only those on its network reach
 
 
-def join_network(
-    client: DockerClient, own: Container | None, wanted: str | None, *, name: str, labels: dict[str, str]
-) -> str:
-    """The network for Ollama, with our own container on it where there is one.
+@dataclass(frozen=True)
+class Place:
+    """A network, or the inside of our own container's network."""
 
-    ``wanted``, else the one that our container is on already, else a new one with this name and these labels. A process
-    outside of any container, or on the host's network, reaches the default bridge.
+    network: str | None
+    """None: the container shares the network of ours, and listens on its loopback interface alone."""
+    own: Container | None
+    """The container that we run in."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a container is created with to stand there."""
+        if self.network is None and self.own is not None:
+            return {"network_mode": f"container:{self.own.id}"}
+        return {"network": self.network or BRIDGE}
+
+    @property
+    def listens_on(self) -> str:
+        """The address that a server is told to listen on."""
+        return _LOOPBACK if self.network is None else _ANYWHERE
+
+    def address_of(self, container: Container) -> str:
+        """How we reach a container that stands there: by name from one on the same network, else by its IP address."""
+        if self.network is None:
+            return _LOOPBACK
+        if self.own is not None and self.network not in _WITHOUT_NAMES:
+            return str(container.name)
+        container.reload()
+        return str(container.attrs["NetworkSettings"]["Networks"][self.network]["IPAddress"])
+
+
+def find_place(client: DockerClient, own: Container | None, wanted: str | None) -> Place:
+    """The ``wanted`` network, else the named one that our container is on already, else the inside of its own.
+
+    There, nothing is made or joined, which takes half a second each time, and no other container reaches Ollama. A
+    process outside of any container, or on the host's network, reaches the default bridge.
     """
     if wanted:
-        return _join_given(client, own, wanted)
+        return Place(_join_given(client, own, wanted), own)
     if own is None or _HOST in networks_of(own):
-        return BRIDGE
+        return Place(BRIDGE, own)
     named = sorted(networks_of(own) - _WITHOUT_NAMES, key=lambda known: (not known.startswith(_PREFERRED), known))
-    if named:
-        return named[0]
-    client.networks.create(name, driver="bridge", labels=labels).connect(own)
-    return name
+    return Place(named[0] if named else None, own)
 
 
 def networks_of(container: Container) -> set[str]:
     """Names of the networks that a container is on."""
     return set(container.attrs["NetworkSettings"]["Networks"])
-
-
-def address(container: Container, own: Container | None, network: str) -> str:
-    """How we reach ``container``: by name from a container on the same network, else by its IP address."""
-    if own is not None and network not in _WITHOUT_NAMES:
-        return str(container.name)
-    return str(container.attrs["NetworkSettings"]["Networks"][network]["IPAddress"])
 
 
 def _join_given(client: DockerClient, own: Container | None, wanted: str) -> str:

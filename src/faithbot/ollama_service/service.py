@@ -19,8 +19,8 @@ from faithbot.errors import EvaluationError, UsageError
 from faithbot.ollama_service.engine import connect_engine, explain, host_path, look_at_engine, refuse_checkout
 from faithbot.ollama_service.gpus import request_gpus
 from faithbot.ollama_service.image import OLLAMA_IMAGE, ensure_image
-from faithbot.ollama_service.network import address, join_network
-from faithbot.ollama_service.sizing import describe, environment, proxies, size_for
+from faithbot.ollama_service.network import find_place
+from faithbot.ollama_service.sizing import PORT, describe, environment, proxies, size_for
 from faithbot.userinfo import without_userinfo
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
     from docker.models.containers import Container
-    from docker.models.networks import Network
 
     from faithbot.ollama_service.engine import Engine
     from faithbot.ollama_service.sizing import Machine, Sizing
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _OWNER = "faithbot.owner"
-_PORT = 11434
 _MODELS = "/root/.ollama/models"
 _SECONDS_TO_START = 120.0
 _LAST_LINES = 20
@@ -89,7 +87,7 @@ class OllamaService:
         return _last_lines(self._container, tail)
 
     def stop(self) -> None:
-        """Kill and remove container and network, in well under the 2.5 s that a runner leaves after SIGTERM.
+        """Kill and remove the container, in well under the 2.5 s that a runner leaves after SIGTERM.
 
         Never raises: whatever ended the work matters more than a container that stayed.
         """
@@ -149,18 +147,18 @@ def remove_leftovers(owner: str) -> None:
 def _start(engine: Engine, settings: ServiceSettings, log: Callable[[str], None]) -> OllamaService:
     models = _models_on_host(engine.own, settings)
     image = ensure_image(engine.client, settings.image, log)
-    name, labels = f"faithbot-ollama-{secrets.token_hex(6)}", {_OWNER: settings.owner}
-    network = join_network(engine.client, engine.own, settings.network, name=name, labels=labels)
+    place = find_place(engine.client, engine.own, settings.network)
     volumes = {str(models): {"bind": _MODELS, "mode": "rw"}}
 
     def run(machine: Machine) -> OllamaService:
         sizing = size_for(machine)
         container = engine.client.containers.create(
             image,
-            name=name,
-            labels=labels,
-            network=network,
+            name=f"faithbot-ollama-{secrets.token_hex(6)}",
+            labels={_OWNER: settings.owner},
             volumes=volumes,
+            environment=environment(machine, sizing, place.listens_on) | proxies(os.environ),
+            **place.options,
             **_rights(),
             **_resources(machine, sizing),
         )
@@ -170,8 +168,7 @@ def _start(engine: Engine, settings: ServiceSettings, log: Callable[[str], None]
             container.remove(force=True)
             raise
         log(describe(machine, sizing))
-        container.reload()
-        url = f"http://{address(container, engine.own, network)}:{_PORT}"
+        url = f"http://{place.address_of(container)}:{PORT}"
         return OllamaService(engine.client, container, settings, url, sizing.parallel)
 
     try:
@@ -186,7 +183,6 @@ def _start(engine: Engine, settings: ServiceSettings, log: Callable[[str], None]
 
 def _resources(machine: Machine, sizing: Sizing) -> dict[str, Any]:
     return {
-        "environment": environment(machine, sizing) | proxies(os.environ),
         "use_config_proxy": False,
         "device_requests": request_gpus(machine.gpus),
         "mem_limit": sizing.memory_limit,
@@ -259,24 +255,14 @@ def _last_lines(container: Container, tail: int) -> str:
 
 
 def _remove_owned(client: DockerClient, owner: str) -> None:
-    """Remove all containers, then all networks, of one owner. What does not go is logged, not raised."""
+    """Remove all containers of one owner. What does not go is logged, not raised."""
     label: dict[str, str | list[str] | bool] = {"label": f"{_OWNER}={owner}"}
     try:
         for container in client.containers.list(all=True, filters=label, sparse=True):
             with _unless_lost():
                 container.remove(force=True, v=True)
-        for network in client.networks.list(filters=label):
-            with _unless_lost():
-                _remove_network(network)
     except (DockerException, requests.RequestException) as error:
         logger.warning("cannot remove what belongs to %s from Docker: %s", owner, explain(error))
-
-
-def _remove_network(network: Network) -> None:
-    network.reload()
-    for member in network.attrs["Containers"]:
-        network.disconnect(member, force=True)
-    network.remove()
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GIB = 1 << 30
+PORT = 11434
 
 LOADED_MODELS = 4
 """The generators of both sides, the judge and the embeddings. Ollama unloads one by itself where memory runs short."""
@@ -55,10 +56,10 @@ def size_for(machine: Machine) -> Sizing:
     return Sizing(memory_limit=memory, parallel=max(1, min(slots, _MOST_SLOTS)))
 
 
-def environment(machine: Machine, sizing: Sizing) -> dict[str, str]:
-    """How Ollama is set to the machine."""
+def environment(machine: Machine, sizing: Sizing, listens_on: str) -> dict[str, str]:
+    """How Ollama is set to the machine, and the address that it listens on."""
     settings = {
-        "OLLAMA_HOST": "0.0.0.0:11434",
+        "OLLAMA_HOST": f"{listens_on}:{PORT}",
         "OLLAMA_NO_CLOUD": "1",
         "OLLAMA_KEEP_ALIVE": "-1",
         "OLLAMA_NUM_PARALLEL": str(sizing.parallel),
