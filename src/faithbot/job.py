@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -74,7 +75,10 @@ def prepare(plan: Plan, *, against_itself: bool = False) -> Prepared:
     fewest = plan.runs.fewest
     runs = RunPlan(2 * fewest, 2 * fewest) if against_itself else plan.runs
     names: Iterable[SideName] = ("head",) if against_itself else plan.sides
-    opened = {name: _open_system(plan, name, runs.most, models) for name in names}
+    with ThreadPoolExecutor() as sides:  # each waits for its prompts, which a process of their own renders
+        opened = dict(
+            zip(names, sides.map(lambda name: _open_system(plan, name, runs.most, models), names), strict=True)
+        )
     systems = {name: opened[name] for name in SIDES if name in opened}
     return Prepared(plan, runs, models, systems, against_itself, () if against_itself else tuple(_notices(plan)))
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from faithbot.judge.lexicon import refusal_pattern, refusals_by_language
+from faithbot.judge.lexicon import REFUSAL_SIGNS, refusal_in, refusal_pattern
 from faithbot.judge.sentences import plain_text, states_fact
 from faithbot.judge.splitting import split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_REFUSALS = tuple(refusals_by_language().values())
-_CONDITIONAL = refusal_pattern("conditional")
-_COURTESY = refusal_pattern("courtesy")
-_CONCESSION = refusal_pattern("concession")
-_TURN = refusal_pattern("turn")
-_ADDITION = refusal_pattern("addition")
 
 
 def is_abstention(answer: str) -> bool:
@@ -41,7 +34,7 @@ def without_abstention(answer: str) -> str:
     for sentence in _sentences(answer):
         rest = _stated_beside(sentence) if _is_refusal(sentence) else sentence
         bare = plain_text(rest)
-        if bare and states_fact(bare) and not _COURTESY.match(bare.replace("’", "'")):
+        if bare and states_fact(bare) and not refusal_pattern("courtesy").match(bare.replace("’", "'")):
             kept.append(rest)
     return "\n".join(kept)
 
@@ -58,22 +51,22 @@ def _sentences(answer: str) -> Iterator[str]:
 @lru_cache(maxsize=4096)
 def _is_refusal(sentence: str) -> bool:
     lowered = sentence.casefold()
-    patterns = [pattern for signs, pattern in _REFUSALS if any(sign in lowered for sign in signs)]
-    if not patterns:
+    languages = [name for name, signs in REFUSAL_SIGNS.items() if any(sign in lowered for sign in signs)]
+    if not languages:
         return False
     text = plain_text(sentence).replace("’", "'")
-    return not _CONDITIONAL.match(text) and any(pattern.search(text) for pattern in patterns)
+    return not refusal_pattern("conditional").match(text) and any(refusal_in(name).search(text) for name in languages)
 
 
 def _stated_beside(sentence: str) -> str:
     """What a refusing sentence states before or after it refuses; "" where that is nothing."""
-    ends = [match.end() for match in _TURN.finditer(sentence)]
-    if concession := _CONCESSION.match(sentence):
+    ends = [match.end() for match in refusal_pattern("turn").finditer(sentence)]
+    if concession := refusal_pattern("concession").match(sentence):
         ends.insert(0, concession.end())
     for end in ends:
         if _is_refusal(sentence[:end]) and not _is_refusal(sentence[end:]):
             return sentence[end : end + 1].upper() + sentence[end + 1 :]
-    starts = (match.start() for pattern in (_TURN, _ADDITION) for match in pattern.finditer(sentence))
+    starts = (match.start() for name in ("turn", "addition") for match in refusal_pattern(name).finditer(sentence))
     for start in starts:
         before, after = sentence[:start], sentence[start:]
         if _is_refusal(after) and not _is_refusal(before) and states_fact(plain_text(before)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -76,19 +77,23 @@ def pattern(section: str, name: str) -> re.Pattern[str]:
     return _compiled(_PATTERNS[section][name])
 
 
+REFUSAL_SIGNS: dict[str, tuple[str, ...]] = {
+    name: tuple(language["signs"]) for name, language in _REFUSALS["language"].items()
+}
+"""Per language, substrings without one of which no refusal stands there."""
+
+
 def refusal_pattern(name: str) -> re.Pattern[str]:
     """A pattern about a sentence of a refusal, in any language."""
     return _compiled(_REFUSALS["sentence"][name])
 
 
-def refusals_by_language() -> dict[str, tuple[tuple[str, ...], re.Pattern[str]]]:
-    """Per language, substrings without one of which no refusal stands there, and the pattern of a refusal."""
-    return {
-        name: (tuple(language["signs"]), _compiled(language["pattern"]))
-        for name, language in _REFUSALS["language"].items()
-    }
+def refusal_in(language: str) -> re.Pattern[str]:
+    """The pattern of a refusal in a language."""
+    return _compiled(_REFUSALS["language"][language]["pattern"])
 
 
+@cache  # when it is first needed: all together take longer than the start of a command
 def _compiled(text: str) -> re.Pattern[str]:
     for name, part in _REFUSALS["parts"].items():
         text = text.replace(f"{{{name}}}", f"(?:{part})")
