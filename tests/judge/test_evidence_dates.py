@@ -33,10 +33,8 @@ def support(claim: str, passage: str) -> str | None:
 
 
 @pytest.mark.parametrize("passage", WRITTEN)
-@pytest.mark.parametrize("claim", WRITTEN)
+@pytest.mark.parametrize("claim", [day for day in WRITTEN if "T12:30" not in day])
 def test_the_same_day_is_found_however_it_is_written(claim: str, passage: str) -> None:
-    if "T12:30" in claim and "T12:30" not in passage:
-        pytest.skip("a time of day that the passage does not state")
     assert support(FRAME.format(f"on {claim}"), FRAME.format(f"on {passage}")) == "supported"
 
 
