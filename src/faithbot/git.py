@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, cast
 from faithbot.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 # The checkout may belong to another user (a container's root), and its own configuration must not start programs.
@@ -68,7 +68,7 @@ def run_git(
     """
     try:
         done = subprocess.run(
-            [*_GIT, "-C", str(repository), *arguments],
+            _command(repository, arguments),
             input=stdin,
             capture_output=True,
             check=False,
@@ -93,10 +93,13 @@ def stream_git(repository: Path, *arguments: str, stdin: bytes) -> Iterator[IO[b
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as stderr:
         source.write(stdin)
         source.seek(0)
-        command = [*_GIT, "-C", str(repository), *arguments]
         try:
             process = subprocess.Popen(
-                command, stdin=source, stdout=subprocess.PIPE, stderr=stderr, env=git_environment()
+                _command(repository, arguments),
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=git_environment(),
             )
         except FileNotFoundError:
             raise _not_installed() from None
@@ -109,6 +112,10 @@ def stream_git(repository: Path, *arguments: str, stdin: bytes) -> Iterator[IO[b
                 raise EvaluationError(f"git {arguments[0]}: {_explain(stderr.read())}") from None
             finally:
                 process.kill()  # where the block did not want the rest
+
+
+def _command(repository: Path, arguments: Sequence[str]) -> list[str]:
+    return [*_GIT, "-C", str(repository), *arguments]
 
 
 def _not_installed() -> EvaluationError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -70,12 +71,12 @@ class Clone:
     def _is_shallow(self) -> bool:
         return run_git(self.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
-    @property
+    @cached_property
     def _remote(self) -> str:
         """`origin`; where that is reached by SSH, for which a container has neither program nor key, its repository."""
         return f"{self.server_url}/{self.repository}" if self.token and _is_ssh(self._origin) else "origin"
 
-    @property
+    @cached_property
     def _origin(self) -> str:
         return run_git(self.root, "remote", "get-url", "origin").decode(errors="replace").strip()
 
