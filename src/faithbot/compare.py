@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from faithbot.golden import Question
     from faithbot.judge.files import NamedCalibration
     from faithbot.judge.protocol import JudgeFingerprint
-    from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage
+    from faithbot.results import AnswerRecord, ResultWarning, SettingChange, Side, Usage, Verdict
 
 _OF_CLAIMS: tuple[MetricName, ...] = ("faithfulness", "contradiction_rate", "unsupported_per_answer")
 """Metrics that fall or rise with claims that lose their support."""
@@ -80,42 +80,27 @@ def compare(
     """
     tables = {name: SideTable(grading.questions, side.answers, runs) for name, side in sides.items()}
     applicable = _applicable(grading)
-    gated = [metric for metric in applicable if metric.name in grading.gate]
-    claims, slices, stopping = _NO_CLAIMS, {}, None
-    if "base" not in tables:
-        metrics = _single_side(applicable, tables["head"], grading)
-        verdict, reason = first_verdict(tables["head"], grading)
+    if "base" in tables:
+        found = _compare_sides(grading, sides, tables, applicable, runs)
     else:
-        scores, unchanged = _scores(applicable, tables), _unchanged(tables)
-        looks = _looks(scores, unchanged, grading, runs)
-        metrics = _compare_metrics(scores, unchanged, grading, looks[-1])
-        verdict, reason = decide(metrics, tables, unchanged, grading)
-        stopping = _stopping(grading.plan, looks, red_by_floor=verdict == "regression" and not looks[-1].flagged)
-        claims = find_claim_changes(
-            grading.questions,
-            sides["base"].answers,
-            sides["head"].answers,
-            grading.accepted,
-            got_worse=any(metrics[name].flagged for name in _OF_CLAIMS if name in metrics),
-        )
-        slices = find_slices(gated, tables["base"], tables["head"], unchanged)
+        found = _first_evaluation(grading, tables["head"], applicable)
     agreement = find_agreement(grading.fingerprint, grading.calibration, sides)
     return Results(
         faithbot_version=__version__,
-        verdict=verdict,
-        reason=reason,
-        metrics=metrics,
-        slices=slices,
-        noise_sources=find_noise_sources(gated, list(tables.values()), grading.fingerprint),
-        newly_unsupported=claims.newly_unsupported,
-        expected_by_chance=claims.expected_by_chance,
-        no_longer_unsupported=claims.no_longer_unsupported,
-        sporadic=claims.sporadic,
-        accepted=claims.accepted,
+        verdict=found.verdict,
+        reason=found.reason,
+        metrics=found.metrics,
+        slices=found.slices,
+        noise_sources=find_noise_sources(_gated(applicable, grading), list(tables.values()), grading.fingerprint),
+        newly_unsupported=found.claims.newly_unsupported,
+        expected_by_chance=found.claims.expected_by_chance,
+        no_longer_unsupported=found.claims.no_longer_unsupported,
+        sporadic=found.claims.sporadic,
+        accepted=found.claims.accepted,
         warnings=(
-            *find_cautions(metrics, tables, sides, grading.fingerprint, notices),
+            *find_cautions(found.metrics, tables, sides, grading.fingerprint, notices),
             *trust_warnings(agreement, grading.fingerprint, grading.calibration),
-            *stale_warning(claims.stale),
+            *stale_warning(found.claims.stale),
         ),
         fingerprint=grading.fingerprint,
         agreement=agreement,
@@ -124,10 +109,55 @@ def compare(
         changes=tuple(changes),
         questions=grading.questions,
         runs=runs,
-        stopping=stopping,
+        stopping=found.stopping,
         usage=usage,
         graded_by=grading.graded_by,
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the answers and their judgements tell."""
+
+    verdict: Verdict
+    reason: str
+    metrics: dict[str, MetricComparison]
+    claims: ClaimChanges = _NO_CLAIMS
+    slices: dict[str, dict[str, MetricComparison]] = field(default_factory=dict)
+    stopping: Stopping | None = None
+
+
+def _first_evaluation(grading: Grading, head: SideTable, applicable: Sequence[Metric]) -> _Found:
+    verdict, reason = first_verdict(head, grading)
+    return _Found(verdict, reason, _single_side(applicable, head, grading))
+
+
+def _compare_sides(
+    grading: Grading,
+    sides: Mapping[SideName, Side],
+    tables: Mapping[SideName, SideTable],
+    applicable: Sequence[Metric],
+    runs: int,
+) -> _Found:
+    scores, unchanged = _scores(applicable, tables), _unchanged(tables)
+    looks = _looks(scores, unchanged, grading, runs)
+    metrics = _compare_metrics(scores, unchanged, grading, looks[-1])
+    verdict, reason = decide(metrics, tables, unchanged, grading)
+    claims = find_claim_changes(
+        grading.questions,
+        sides["base"].answers,
+        sides["head"].answers,
+        grading.accepted,
+        got_worse=any(metrics[name].flagged for name in _OF_CLAIMS if name in metrics),
+    )
+    slices = find_slices(_gated(applicable, grading), tables["base"], tables["head"], unchanged)
+    red_by_floor = verdict == "regression" and not looks[-1].flagged
+    stopping = _stopping(grading.plan, looks, red_by_floor=red_by_floor)
+    return _Found(verdict, reason, metrics, claims, slices, stopping)
+
+
+def _gated(applicable: Sequence[Metric], grading: Grading) -> list[Metric]:
+    return [metric for metric in applicable if metric.name in grading.gate]
 
 
 def compare_without_work(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 from docker.errors import APIError
@@ -12,6 +11,7 @@ from faithbot.errors import EvaluationError
 from faithbot.models.transport import TransientError
 from faithbot.ollama_service.engine import explain
 from faithbot.ollama_service.image import split_name
+from faithbot.ollama_service.layers import Layers
 from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
 from faithbot.userinfo import without_userinfo
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-_SECONDS_BETWEEN_LINES = 5.0
 _FINAL = re.compile(
     r"manifest unknown|not found|no matching manifest|denied|unauthorized|authentication required"
     r"|no basic auth credentials|invalid reference|no space left on device",
@@ -59,18 +58,14 @@ def _pull_once(client: DockerClient, image: str, log: Callable[[str], None]) -> 
 
 def _follow(events: Iterable[dict[str, Any]], image: str, log: Callable[[str], None]) -> None:
     """Until the stream ends: an error can come in the middle of one that had begun well."""
-    layers: dict[str, tuple[int, int]] = {}
-    last_line = time.monotonic()
+    layers = Layers()
     for event in events:
         if "error" in event:
             raise _failure(image, without_userinfo(event["error"]))
         detail = event.get("progressDetail") or {}
-        if event.get("status") == "Downloading" and "total" in detail:
-            layers[event["id"]] = (detail["current"], detail["total"])
-            if time.monotonic() - last_line >= _SECONDS_BETWEEN_LINES:
-                last_line = time.monotonic()
-                current, total = (sum(sizes) for sizes in zip(*layers.values(), strict=True))
-                log(f"{current / 1e6:.0f} of {total / 1e6:.0f} MB or more")
+        is_download = event.get("status") == "Downloading" and "total" in detail
+        if is_download and layers.take(event["id"], detail["current"], detail["total"]):
+            log(f"{layers.here / 1e6:.0f} of {layers.total / 1e6:.0f} MB or more")
 
 
 def _failure(image: str, reason: str) -> Exception:

@@ -11,6 +11,7 @@ import httpx
 from faithbot.errors import EvaluationError, UsageError
 from faithbot.models.ollama_names import PLAIN_HTTP, listed_name, names_no_host
 from faithbot.models.transport import TransientError, trusted_certificates
+from faithbot.ollama_service.layers import Layers
 from faithbot.ollama_service.patience import FIRST_WAIT, TRIES, tries
 from faithbot.userinfo import without_userinfo
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _SILENCE = 600.0
 """Checking the digest of a large file says nothing for minutes."""
-_SECONDS_BETWEEN_LINES = 5.0
 _UNKNOWN = "file does not exist"
 """What Ollama says where the registry has no such model or tag."""
 _BAD_REQUEST = 400
@@ -133,20 +133,16 @@ class _Progress:
     def __init__(self, name: str, log: Callable[[str], None]) -> None:
         self._name = name
         self._log = log
-        self._layers: dict[str, tuple[int, int]] = {}
-        self._last_line = time.monotonic()
+        self._layers = Layers()
 
     @property
     def size(self) -> str:
-        return f"{sum(total for _, total in self._layers.values()) / 1e9:.2f} GB"
+        return f"{self._layers.total / 1e9:.2f} GB"
 
     def show(self, line: dict[str, Any]) -> None:
         """Take one line of the stream: ``completed`` of ``total`` bytes of the layer ``digest``."""
         digest, total, completed = line.get("digest"), line.get("total"), line.get("completed", 0)
         if not (isinstance(digest, str) and isinstance(total, int) and isinstance(completed, int)):
             return
-        self._layers[digest] = (completed, total)
-        done, whole = (sum(sizes) for sizes in zip(*self._layers.values(), strict=True))
-        if whole and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            self._log(f"pulling {self._name}: {done / whole:.0%} of {self.size}")
+        if self._layers.take(digest, completed, total):
+            self._log(f"pulling {self._name}: {self._layers.here / self._layers.total:.0%} of {self.size}")
