@@ -77,6 +77,15 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAITHBOT_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.fixture
+def calibrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository that the command runs in, with the file that it wrote there."""
+    folder = repository(tmp_path / "repository")
+    monkeypatch.chdir(folder)
+    run("calibrate", "labels.jsonl")
+    return folder
+
+
 def test_it_prints_the_agreement_and_writes_the_file_beside_the_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,14 +217,9 @@ def use(folder: Path, change: dict[str, Any] | None = None, wrong_on_base: Seque
     write_files(folder, {"answers.jsonl": answers(wrong=("stove", "tent", "lamp"))})
 
 
-def test_a_comparison_with_that_judge_says_how_far_people_agree_and_corrects_the_share(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = repository(tmp_path / "repository")
-    monkeypatch.chdir(folder)
-    run("calibrate", "labels.jsonl")
-    use(folder, wrong_on_base=("stove", "tent"))
-    results, comment = compared(folder)
+def test_a_comparison_with_that_judge_says_how_far_people_agree_and_corrects_the_share(calibrated: Path) -> None:
+    use(calibrated, wrong_on_base=("stove", "tent"))
+    results, comment = compared(calibrated)
     assert results.agreement is not None
     assert results.agreement.not_corrected is None
     assert (results.agreement.n, results.agreement.agreed, results.agreement.measured_on) == (36, 30, "own")
@@ -231,14 +235,9 @@ def test_a_comparison_with_that_judge_says_how_far_people_agree_and_corrects_the
     assert "not_calibrated" not in {warning.code for warning in results.warnings}
 
 
-def test_answers_that_are_not_like_the_labelled_claims_are_not_corrected_by_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = repository(tmp_path / "repository")
-    monkeypatch.chdir(folder)
-    run("calibrate", "labels.jsonl")
-    use(folder)
-    results, comment = compared(folder)
+def test_answers_that_are_not_like_the_labelled_claims_are_not_corrected_by_them(calibrated: Path) -> None:
+    use(calibrated)
+    results, comment = compared(calibrated)
     assert results.agreement.not_corrected == "unlike"
     assert {share.corrected for share in results.agreement.corrected.values()} == {None}
     assert (
@@ -247,16 +246,11 @@ def test_answers_that_are_not_like_the_labelled_claims_are_not_corrected_by_them
     ) in comment
 
 
-def test_a_file_of_another_judge_is_said_to_be_one_and_calibrates_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = repository(tmp_path / "repository")
-    monkeypatch.chdir(folder)
-    run("calibrate", "labels.jsonl")
-    file = read_calibration(folder / "judge-calibration.json")
+def test_a_file_of_another_judge_is_said_to_be_one_and_calibrates_nothing(calibrated: Path) -> None:
+    file = read_calibration(calibrated / "judge-calibration.json")
     older = file.fingerprint.model_copy(update={"version": "0-old"})
-    use(folder, {"fingerprint": older.model_dump(), "fingerprint_digest": older.digest})
-    results, comment = compared(folder)
+    use(calibrated, {"fingerprint": older.model_dump(), "fingerprint_digest": older.digest})
+    results, comment = compared(calibrated)
     assert (
         "The judge is not calibrated: judge-calibration.json is of another one (other version of the method)."
         in comment
@@ -265,17 +259,12 @@ def test_a_file_of_another_judge_is_said_to_be_one_and_calibrates_nothing(
     assert results.agreement is None or results.agreement.measured_on == "public"
 
 
-def test_a_pull_request_that_edits_the_file_is_judged_by_bases_and_told_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = repository(tmp_path / "repository")
-    monkeypatch.chdir(folder)
-    run("calibrate", "labels.jsonl")
-    use(folder)
-    file = json.loads((folder / "judge-calibration.json").read_text())
+def test_a_pull_request_that_edits_the_file_is_judged_by_bases_and_told_so(calibrated: Path) -> None:
+    use(calibrated)
+    file = json.loads((calibrated / "judge-calibration.json").read_text())
     easy = file["calibration"] | {"intercept": 9.0, "decides_support": True}
-    (folder / "judge-calibration.json").write_text(json.dumps(file | {"calibration": easy}))
-    results, comment = compared(folder)
+    (calibrated / "judge-calibration.json").write_text(json.dumps(file | {"calibration": easy}))
+    results, comment = compared(calibrated)
     assert results.agreement.corrected["head"].judged == 0.75
     assert "judge-calibration.json" in {change.name for change in results.changes if change.kind == "grading"}
     assert comment.splitlines()[1].startswith("> ⚠️")
